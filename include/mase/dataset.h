@@ -119,7 +119,8 @@ enum mase_status mase_image_normalise_parse(struct mase_image_opts *o, const cha
 enum mase_status mase_image_augment_parse(struct mase_image_opts *o, const char *text,
                                           struct mase_err *err) MASE_MUST_CHECK;
 /* Do bytes become the same? */
-bool mase_image_same_levels(const struct mase_image_opts *a, const struct mase_image_opts *b);
+bool mase_image_same_normalisation(const struct mase_image_opts *a,
+                                   const struct mase_image_opts *b);
 
 struct mase_dataset_opts {
     enum mase_target target; /* what the file is to be read for */

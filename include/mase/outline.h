@@ -17,7 +17,7 @@
 #include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/value.h>
 #include <mase/weights.h>
 
@@ -26,7 +26,7 @@ MASE_API_BEGIN
 struct mase_obj;
 
 struct mase_outline {
-    enum mase_kind kind;
+    enum mase_file_kind kind;
     int64_t file_bytes;
     struct mase_named_tensor *items; /* of the file's own types; no data unless asked for */
     int count;

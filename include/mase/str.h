@@ -36,7 +36,7 @@ void mase_str_vprintf(struct mase_str *s, const char *fmt, va_list ap) MASE_PRIN
 
 /* The n bytes fit for a terminal: what is no printable UTF-8 becomes an escape such as \n or \x1b,
  * a tab blanks. Line feeds stay when keep_lines. Whatever prints text of others goes through it. */
-void mase_str_add_harmless(struct mase_str *s, const char *text, size_t n, bool keep_lines);
+void mase_str_add_printable(struct mase_str *s, const char *text, size_t n, bool keep_lines);
 
 bool mase_streq(const char *a, const char *b); /* two NULLs are equal */
 bool mase_starts_with(const char *s, const char *prefix);

@@ -1,7 +1,7 @@
 /*
  * table.h - rows and columns as text.
  *
- * Cells are text; what a terminal would obey is escaped (mase_str_add_harmless). A column whose
+ * Cells are text; what a terminal would obey is escaped (mase_str_add_printable). A column whose
  * body cells are all numbers is set to the right, its header too, unless an alignment was asked
  * for. The styles are those of the reports:
  *

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/log.h>
 #include <mase/meta.h>
 #include <mase/saved.h>
@@ -340,7 +340,7 @@ static enum mase_status open_path(struct open *c, const char *path, struct mase_
 static enum mase_status open_spec(struct open *c, struct mase_err *err)
 {
     const char *spec = c->spec, *slash = strrchr(spec, '/'), *path;
-    enum mase_kind kind = MASE_KIND_UNKNOWN;
+    enum mase_file_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(spec)) {
         MASE_TRY(mase_network_find(&path, &c->net->arena, spec, err));
         return open_path(c, path, err);
@@ -351,7 +351,7 @@ static enum mase_status open_spec(struct open *c, struct mase_err *err)
         return open_model(c, err);
     if (mase_streq(slash ? slash + 1 : spec, MASE_SAVED_GRAPH))
         return open_folder(c, spec, err);
-    MASE_TRY(mase_kind_find(&kind, spec, err));
+    MASE_TRY(mase_file_kind_find(&kind, spec, err));
     if (kind == MASE_KIND_MG || mase_ends_with(spec, ".mg"))
         return open_graph(c, err);
     return mase_model_is_file(spec) ? open_model(c, err) : open_checkpoint(c, spec, err);

@@ -273,12 +273,12 @@ static void end_loan(void *record)
 /* The session is that whose call is under way: its host is its first member. */
 static struct loan *lend(struct mase_graph *g, const struct mase_pass_env *env)
 {
-    struct loan *l = mase_xcalloc_ended(sizeof *l, end_loan);
+    struct loan *l = mase_xcalloc_with_cleanup(sizeof *l, end_loan);
     struct mase_net *net = &l->net;
-    *net = (struct mase_net){ .session = (struct mase_session *)(uintptr_t)mase_host_now(),
+    *net = (struct mase_net){ .session = (struct mase_session *)(uintptr_t)mase_host_current(),
                               .graph = g,
                               .lent = g,
-                              .lender = mase_guard_now(),
+                              .lender = mase_guard_current(),
                               .trained = { .epoch = -1, .step = -1 } };
     if (env->input_count) {
         const struct mase_shape *whole = &env->inputs[0].tensor.shape;

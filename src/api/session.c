@@ -37,7 +37,7 @@ void mase_text_take(struct mase_text *t, struct mase_str *s)
     if (!s->data)
         mase_str_add(s, "");
     mase_text_release(t);
-    mase_let_go(s->data);
+    mase_block_disown(s->data);
     *t = (struct mase_text){ s->data, s->len };
     *s = (struct mase_str){ 0 };
 }
@@ -284,7 +284,7 @@ static enum mase_status add_pass(void *data, struct mase_err *err)
         return mase_fail(err, MASE_EVALUE, "a pass needs a name and a function");
     if (mase_pass_find(c->pass->name))
         return mase_fail(err, MASE_EVALUE, "there is a pass of the name '%s'", c->pass->name);
-    mase_guard_spare(&s->arena);
+    mase_guard_keep_arena(&s->arena);
     struct mase_own_pass *own = copy_pass(&s->arena, c->pass);
     struct mase_pass *p = mase_new(&s->arena, struct mase_pass);
     *p = (struct mase_pass){

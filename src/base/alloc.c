@@ -20,7 +20,7 @@ enum { LINE = 64 };
 
 void mase_out_of_memory(size_t wanted)
 {
-    struct mase_guard *g = mase_guard_now();
+    struct mase_guard *g = mase_guard_current();
     if (g) {
         mase_fail(g->err, MASE_ENOMEM, "out of memory: %zu bytes", wanted);
         mase_guard_leave(g, MASE_ENOMEM);
@@ -39,7 +39,7 @@ static struct mase_heap_block *take(size_t size, bool zeroed)
 {
     if (size > PTRDIFF_MAX - sizeof(struct mase_heap_block))
         return NULL;
-    const struct mase_host *host = mase_host_now();
+    const struct mase_host *host = mase_host_current();
     const size_t whole = sizeof(struct mase_heap_block) + size;
     if (!host || !host->alloc)
         return zeroed ? calloc(1, whole) : malloc(whole);
@@ -51,7 +51,7 @@ static struct mase_heap_block *take(size_t size, bool zeroed)
 
 static void *enter(struct mase_heap_block *b, struct mase_guard *g, void (*end)(void *))
 {
-    const struct mase_host *host = mase_host_now();
+    const struct mase_host *host = mase_host_current();
     *b = (struct mase_heap_block){ .end = end };
     if (host && host->alloc) {
         b->alloc = host->alloc;
@@ -66,15 +66,15 @@ void *mase_xcalloc(size_t size)
     struct mase_heap_block *b = take(size, true);
     if (!b)
         mase_out_of_memory(size);
-    return enter(b, mase_guard_now(), NULL);
+    return enter(b, mase_guard_current(), NULL);
 }
 
-void *mase_xcalloc_ended(size_t size, void (*end)(void *block))
+void *mase_xcalloc_with_cleanup(size_t size, void (*end)(void *block))
 {
     struct mase_heap_block *b = take(size, true);
     if (!b)
         mase_out_of_memory(size);
-    return enter(b, mase_guard_now(), end);
+    return enter(b, mase_guard_current(), end);
 }
 
 void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size)
@@ -91,7 +91,7 @@ void *mase_xrealloc(void *p, size_t size)
         struct mase_heap_block *new = take(size, false);
         if (!new)
             mase_out_of_memory(size);
-        return enter(new, mase_guard_now(), NULL);
+        return enter(new, mase_guard_current(), NULL);
     }
     if (size > PTRDIFF_MAX - sizeof(struct mase_heap_block))
         mase_out_of_memory(size);
@@ -185,22 +185,22 @@ static void move(void *block, struct mase_guard *g)
     mase_ledger_add(g, block_of(block));
 }
 
-void mase_aligned_follow(void *block, const void *owner)
+void mase_aligned_give(void *block, const void *owner)
 {
     move(given_for(block), block_of(owner)->guard);
 }
 
-void mase_block_follow_arena(void *block, const struct mase_arena *a)
+void mase_block_give_to_arena(void *block, const struct mase_arena *a)
 {
     move(block, mase_guard_of_chunk(a));
 }
 
-void mase_aligned_follow_arena(void *block, const struct mase_arena *a)
+void mase_aligned_give_to_arena(void *block, const struct mase_arena *a)
 {
     move(given_for(block), mase_guard_of_chunk(a));
 }
 
-void mase_let_go(void *block)
+void mase_block_disown(void *block)
 {
     move(block, NULL);
 }
@@ -209,7 +209,7 @@ void mase_let_go(void *block)
 
 void *mase_cleanup(size_t size, void (*end)(void *record))
 {
-    return mase_guard_now() ? mase_xcalloc_ended(size, end) : NULL;
+    return mase_guard_current() ? mase_xcalloc_with_cleanup(size, end) : NULL;
 }
 
 static void close_fd(void *record)

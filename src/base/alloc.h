@@ -37,20 +37,20 @@ void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size);
 
 /* The block is given to an object that lies in another, which may be older than the call: it goes
  * where that one goes when the call fails. NULL is no block. */
-void mase_aligned_follow(void *block, const void *owner);
+void mase_aligned_give(void *block, const void *owner);
 /* The same where the object lies in an arena. */
-void mase_aligned_follow_arena(void *block, const struct mase_arena *a);
-void mase_block_follow_arena(void *block, const struct mase_arena *a);
+void mase_aligned_give_to_arena(void *block, const struct mase_arena *a);
+void mase_block_give_to_arena(void *block, const struct mase_arena *a);
 
 /* And of an object that is all in an arena of its own. */
-void mase_arena_follow(const struct mase_arena *a, const struct mase_arena *owner);
+void mase_arena_give_to_arena(const struct mase_arena *a, const struct mase_arena *owner);
 
 /* A block that the program around the library owns from here on, whatever becomes of the call; NULL
  * is none. */
-void mase_let_go(void *block);
+void mase_block_disown(void *block);
 
 /* mase_xcalloc; end is called on the block when the call fails, before memory is given back. */
-void *mase_xcalloc_ended(size_t size, void (*end)(void *block));
+void *mase_xcalloc_with_cleanup(size_t size, void (*end)(void *block));
 
 /* What must be undone when a call fails, beside memory: a zeroed record, on which end is called
  * then. It is freed like any block once the thing has been undone in the usual way; NULL where

@@ -126,10 +126,10 @@ void mase_arena_release(struct mase_arena *a)
     *a = (struct mase_arena){ 0 };
 }
 
-void mase_arena_follow(const struct mase_arena *a, const struct mase_arena *owner)
+void mase_arena_give_to_arena(const struct mase_arena *a, const struct mase_arena *owner)
 {
     for (struct mase_chunk *c = a->last; c; c = c->next)
-        mase_block_follow_arena(c, owner);
+        mase_block_give_to_arena(c, owner);
 }
 
 void *mase_arena_memdup(struct mase_arena *a, const void *p, size_t size)

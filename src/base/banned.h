@@ -30,9 +30,9 @@ int vsnprintf(char *restrict, __SIZE_TYPE__, const char *restrict, __builtin_va_
     MASE_BANNED("mase_vsnprintf");
 int printf(const char *restrict, ...) MASE_BANNED("mase_fprintf");
 int sscanf(const char *restrict, const char *restrict, ...) MASE_BANNED("mase_number_read");
-int strcasecmp(const char *, const char *) MASE_BANNED("mase_same_word");
-int strncasecmp(const char *, const char *, __SIZE_TYPE__) MASE_BANNED("mase_same_word_n");
-char *strerror(int) MASE_BANNED("mase_system_reason");
+int strcasecmp(const char *, const char *) MASE_BANNED("mase_strcaseeq");
+int strncasecmp(const char *, const char *, __SIZE_TYPE__) MASE_BANNED("mase_strncaseeq");
+char *strerror(int) MASE_BANNED("mase_strerror");
 #endif
 
 /* Every block of the library goes through base/alloc.c, which may call these. */

@@ -69,7 +69,7 @@ static size_t whole_part(const char *s)
 
 static bool is_number(const char *s)
 {
-    if (mase_same_word(s, "inf") || mase_same_word(s, "-inf") || mase_same_word(s, "nan"))
+    if (mase_strcaseeq(s, "inf") || mase_strcaseeq(s, "-inf") || mase_strcaseeq(s, "nan"))
         return true;
     s += *s == '+' || *s == '-';
     const size_t whole = whole_part(s);

@@ -96,7 +96,7 @@ enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status, con
 
 enum mase_status mase_fail_errno(struct mase_err *err, const char *path, const char *what)
 {
-    const char *why = mase_system_reason(errno);
+    const char *why = mase_strerror(errno);
     return mase_fail_in(err, MASE_EIO, path, "%s: %s", what, why);
 }
 
@@ -132,7 +132,7 @@ void mase_err_print(FILE *out, const struct mase_err *err)
     err = err ? err : &none;
     const struct mase_loc *at = &err->loc;
     if (err->path[0]) {
-        mase_str_add_harmless(&s, err->path, strlen(err->path), false);
+        mase_str_add_printable(&s, err->path, strlen(err->path), false);
         if (at->line > 0 && at->col > 0)
             mase_str_printf(&s, ":%d:%d", at->line, at->col);
         else if (at->line > 0)
@@ -141,7 +141,7 @@ void mase_err_print(FILE *out, const struct mase_err *err)
             mase_str_printf(&s, "@0x%llx", (unsigned long long)at->off);
         mase_str_add(&s, ": ");
     }
-    mase_str_add_harmless(&s, err->msg, strlen(err->msg), false);
+    mase_str_add_printable(&s, err->msg, strlen(err->msg), false);
     mase_str_addc(&s, '\n');
     fwrite(s.data, 1, s.len, out);
     mase_str_release(&s);
@@ -173,7 +173,7 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
     va_start(ap, fmt);
     mase_vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    struct mase_guard *g = mase_guard_now();
+    struct mase_guard *g = mase_guard_current();
     if (g) {
         mase_fail(g->err, MASE_EBUG, "%s:%d: bug: %s", file, line, text);
         mase_guard_leave(g, MASE_EBUG);

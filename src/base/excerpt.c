@@ -73,7 +73,7 @@ static struct window read_window(FILE *in, int col)
 static long columns_of(const struct window *w, size_t n)
 {
     struct mase_str s = { 0 };
-    mase_str_add_harmless(&s, w->text, n, false);
+    mase_str_add_printable(&s, w->text, n, false);
     const long columns = mase_str_columns(mase_str_text(&s), s.len);
     mase_str_release(&s);
     return columns;
@@ -108,7 +108,7 @@ void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at)
         return;
     struct mase_str s = { 0 };
     mase_str_printf(&s, "%5d | %s", at->line, w.from ? "..." : "");
-    mase_str_add_harmless(&s, w.text, w.len, false);
+    mase_str_add_printable(&s, w.text, w.len, false);
     mase_str_add(&s, w.more ? "...\n" : "\n");
     if (at->col > 0) {
         mase_str_printf(&s, "%*s | ", mase_snprintf(NULL, 0, "%5d", at->line), "");

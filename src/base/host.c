@@ -1,5 +1,5 @@
 /*
- * host.c - guards: where a call that cannot go on returns to, and the ledger of what it leaves.
+ * host.c - guards: where a failing call jumps back to, and the ledger of what it must free.
  */
 #include "base/host.h"
 
@@ -11,18 +11,18 @@
 #include "base/ledger.h"
 #include "base/number.h"
 
-static const struct mase_host nobody = { .level = MASE_CRITICAL };
+static const struct mase_host silent_host = { .level = MASE_CRITICAL };
 
-static _Thread_local struct mase_guard *now; /* in force on this thread */
+static _Thread_local struct mase_guard *current_guard; /* in force on this thread */
 
-struct mase_guard *mase_guard_now(void)
+struct mase_guard *mase_guard_current(void)
 {
-    return now;
+    return current_guard;
 }
 
-const struct mase_host *mase_host_now(void)
+const struct mase_host *mase_host_current(void)
 {
-    return now ? now->host : NULL;
+    return current_guard ? current_guard->host : NULL;
 }
 
 /* ---- the ledger ---- */
@@ -56,31 +56,31 @@ static struct mase_heap_block *block_of(struct mase_entry *e)
     return (struct mase_heap_block *)(void *)e; /* its first member */
 }
 
-/* What is alive now belongs to whoever holds it. */
-static void let_go(struct mase_guard *g)
+/* Blocks that are still alive belong to their holders from here on. */
+static void disown_blocks(struct mase_guard *g)
 {
     for (struct mase_entry *e = g->ledger.next; e != &g->ledger; e = e->next)
         block_of(e)->guard = NULL;
 }
 
-/* What is alive now belongs to another guard. */
-static void hand_over(struct mase_guard *g)
+/* Move the blocks that are still alive to the ledger of g->adopt_to. */
+static void give_to_adopter(struct mase_guard *g)
 {
     struct mase_entry *head = &g->ledger, *first = head->next, *last = head->prev;
     if (first == head)
         return;
     for (struct mase_entry *e = first; e != head; e = e->next)
-        block_of(e)->guard = g->heir;
-    struct mase_entry *to = &g->heir->ledger;
-    pthread_mutex_lock(&g->heir->lock);
+        block_of(e)->guard = g->adopt_to;
+    struct mase_entry *to = &g->adopt_to->ledger;
+    pthread_mutex_lock(&g->adopt_to->lock);
     first->prev = to->prev;
     to->prev->next = first;
     last->next = to;
     to->prev = last;
-    pthread_mutex_unlock(&g->heir->lock);
+    pthread_mutex_unlock(&g->adopt_to->lock);
 }
 
-/* Newest first, and memory last: a cleanup may read it. */
+/* Run the cleanups, newest first, then free the memory, which a cleanup may read. */
 static void undo(struct mase_guard *g)
 {
     for (struct mase_entry *e = g->ledger.prev; e != &g->ledger; e = e->prev) {
@@ -112,35 +112,35 @@ static void close_guard(struct mase_guard *g)
 }
 
 static void begin(struct mase_guard *g, const struct mase_host *host, struct mase_guard *parent,
-                  struct mase_guard *heir, struct mase_err *err)
+                  struct mase_guard *adopt_to, struct mase_err *err)
 {
     memset(g, 0, sizeof *g);
-    g->outer = now;
+    g->outer = current_guard;
     g->parent = parent;
-    g->heir = heir;
-    g->host = host ? host : &nobody;
+    g->adopt_to = adopt_to;
+    g->host = host ? host : &silent_host;
     g->err = err;
     open_guard(g);
-    now = g;
+    current_guard = g;
 }
 
 static void end(struct mase_guard *g)
 {
-    now = g->outer;
-    for (struct mase_spare *s = g->spares, *next; s; s = next) {
+    current_guard = g->outer;
+    for (struct mase_kept_arena *s = g->kept_arenas, *next; s; s = next) {
         next = s->next;
         mase_xfree(s);
     }
     if (g->status)
         undo(g);
-    else if (g->heir)
-        hand_over(g);
+    else if (g->adopt_to)
+        give_to_adopter(g);
     else
-        let_go(g);
+        disown_blocks(g);
     close_guard(g);
 }
 
-/* The only frame that a jump returns to; nothing in it changes meanwhile. */
+/* The only function that a jump returns to; it has no locals that change after setjmp. */
 static enum mase_status run(struct mase_guard *g, mase_guarded_fn *fn, void *data,
                             struct mase_err *err)
 {
@@ -177,34 +177,36 @@ void mase_guard_leave(struct mase_guard *g, enum mase_status status)
     longjmp(g->jump, 1);
 }
 
-enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err)
+enum mase_status mase_guard_propagate(enum mase_status status, const struct mase_err *err)
 {
     if (status != MASE_ENOMEM && status != MASE_EBUG)
         return status;
-    if (!now) {
+    if (!current_guard) {
         mase_fprintf(stderr, "%s\n", err->msg);
         status == MASE_EBUG ? abort() : exit(1);
     }
-    if (now->err && now->err != err) {
-        *now->err = *err;
-        now->err->loc.path = err->loc.path ? now->err->path : NULL; /* it points into its own */
+    if (current_guard->err && current_guard->err != err) {
+        *current_guard->err = *err;
+        current_guard->err->loc.path = err->loc.path
+                                           ? current_guard->err->path
+                                           : NULL; /* loc.path points into its own struct */
     }
-    mase_guard_leave(now, status);
+    mase_guard_leave(current_guard, status);
 }
 
-struct mase_guard *mase_guard_set_aside(void)
+struct mase_guard *mase_guard_suspend(void)
 {
-    struct mase_guard *g = now;
-    now = NULL;
+    struct mase_guard *g = current_guard;
+    current_guard = NULL;
     return g;
 }
 
-void mase_guard_restore(struct mase_guard *g)
+void mase_guard_resume(struct mase_guard *g)
 {
-    now = g;
+    current_guard = g;
 }
 
-/* ---- what lives as long as the process ---- */
+/* ---- memory that lives as long as the process ---- */
 
 static struct mase_guard process = { .ledger = { &process.ledger, &process.ledger },
                                      .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -221,7 +223,7 @@ enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_e
 /* ---- objects that live through several calls ---- */
 
 struct mase_heap {
-    struct mase_guard held; /* never in force: a ledger alone */
+    struct mase_guard held; /* used for its ledger only, never the current guard */
     bool broken;
 };
 
@@ -234,7 +236,7 @@ static void end_heap(void *record)
 
 struct mase_heap *mase_heap_new(void)
 {
-    struct mase_heap *p = mase_xcalloc_ended(sizeof *p, end_heap);
+    struct mase_heap *p = mase_xcalloc_with_cleanup(sizeof *p, end_heap);
     open_guard(&p->held);
     return p;
 }
@@ -242,17 +244,17 @@ struct mase_heap *mase_heap_new(void)
 enum mase_status mase_heap_run(struct mase_heap *p, mase_guarded_fn *fn, void *data,
                                struct mase_err *err)
 {
-    if (!now)
+    if (!current_guard)
         return fn(data, err);
     struct mase_guard g;
     struct mase_err own;
-    begin(&g, now->host, now, &p->held, &own);
+    begin(&g, current_guard->host, current_guard, &p->held, &own);
     const enum mase_status st = run(&g, fn, data, err);
     end(&g);
     if (!g.status)
         return st;
     p->broken = true;
-    return mase_guard_pass_on(g.status, &own);
+    return mase_guard_propagate(g.status, &own);
 }
 
 bool mase_heap_broken(const struct mase_heap *p)
@@ -268,39 +270,39 @@ void mase_heap_free(struct mase_heap *p)
     mase_xfree(p);
 }
 
-/* ---- arenas that are older than the call ---- */
+/* ---- arenas that existed before the call ---- */
 
-static bool is_spared(const struct mase_arena *a)
+static bool is_kept_arena(const struct mase_arena *a)
 {
-    for (const struct mase_guard *g = now; g; g = g->outer ? g->outer : g->parent)
-        for (const struct mase_spare *s = g->spares; s; s = s->next)
+    for (const struct mase_guard *g = current_guard; g; g = g->outer ? g->outer : g->parent)
+        for (const struct mase_kept_arena *s = g->kept_arenas; s; s = s->next)
             if (s->arena == a)
                 return true;
     return false;
 }
 
-void mase_guard_spare(const struct mase_arena *a)
+void mase_guard_keep_arena(const struct mase_arena *a)
 {
-    if (!now)
+    if (!current_guard)
         return;
-    struct mase_spare *s = mase_xcalloc(sizeof *s);
-    *s = (struct mase_spare){ now->spares, a };
-    now->spares = s;
+    struct mase_kept_arena *s = mase_xcalloc(sizeof *s);
+    *s = (struct mase_kept_arena){ current_guard->kept_arenas, a };
+    current_guard->kept_arenas = s;
 }
 
 struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a)
 {
     if (a->last)
         return ((const struct mase_heap_block *)(const void *)a->last)[-1].guard;
-    return now && is_spared(a) ? NULL : now;
+    return current_guard && is_kept_arena(a) ? NULL : current_guard;
 }
 
 /* ---- calling the host ---- */
 
-/* The guard whose host is called: of a part, that of the whole. */
-static struct mase_guard *whole(void)
+/* The guard of the whole call, also on a thread that runs a part of it. */
+static struct mase_guard *outermost_guard(void)
 {
-    struct mase_guard *g = now;
+    struct mase_guard *g = current_guard;
     while (g && g->parent)
         g = g->parent;
     return g;
@@ -308,7 +310,7 @@ static struct mase_guard *whole(void)
 
 void mase_host_log(enum mase_log_level level, const char *message)
 {
-    struct mase_guard *g = whole();
+    struct mase_guard *g = outermost_guard();
     if (!g->host->log || level < g->host->level)
         return;
     pthread_mutex_lock(&g->calling);
@@ -318,7 +320,7 @@ void mase_host_log(enum mase_log_level level, const char *message)
 
 void mase_host_progress(const char *title, int64_t done, int64_t total)
 {
-    struct mase_guard *g = whole();
+    struct mase_guard *g = outermost_guard();
     if (!g->host->progress)
         return;
     pthread_mutex_lock(&g->calling);

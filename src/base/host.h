@@ -9,8 +9,8 @@
  *
  * What an object needs that is older than the call does not belong to the call: a chunk of an arena
  * that has chunks already, or a block that grows, stays where its elder is. Only an empty arena
- * must be named (mase_guard_spare). What an older object is given as its own follows it
- * (mase_aligned_follow), or comes from a heap of its own.
+ * must be named (mase_guard_keep_arena). What an older object is given as its own follows it
+ * (mase_aligned_give), or comes from a heap of its own.
  */
 #ifndef MASE_BASE_HOST_H
 #define MASE_BASE_HOST_H
@@ -52,16 +52,16 @@ enum mase_status mase_guarded(const struct mase_host *host, mase_guarded_fn *fn,
                               struct mase_err *err);
 
 /* The host of the call under way on this thread; NULL: none, the command line. */
-const struct mase_host *mase_host_now(void);
+const struct mase_host *mase_host_current(void);
 
 /* Within a guarded call: chunks of this arena, which is older than the call, stay the arena's when
  * the call fails. */
-void mase_guard_spare(const struct mase_arena *a);
+void mase_guard_keep_arena(const struct mase_arena *a);
 
 /* ---- parts of a call ---- */
 
 /* The guard in force on this thread; NULL: none. */
-struct mase_guard *mase_guard_now(void);
+struct mase_guard *mase_guard_current(void);
 
 /* Run a part of a call that must not be left by a jump: a thread's share of a parallel region, or
  * what is done under a lock. It fails alone, and what it leaves alive is parent's, the guard of the
@@ -71,15 +71,15 @@ enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *f
 
 /* Of a part, or of a nested call of our own: out of memory and our own fault end the call, or the
  * process where there is none; other statuses are returned. */
-enum mase_status mase_guard_pass_on(enum mase_status status, const struct mase_err *err);
+enum mase_status mase_guard_propagate(enum mase_status status, const struct mase_err *err);
 
 /* Around a parallel region whose threads wait for each other: none of them can be left behind, so
  * no jump may lead out of it. Nothing in it asks for memory; a bug there aborts. */
-struct mase_guard *mase_guard_set_aside(void);
-void mase_guard_restore(struct mase_guard *g);
+struct mase_guard *mase_guard_suspend(void);
+void mase_guard_resume(struct mase_guard *g);
 
 /* Make what all calls of the process share, mostly under a lock, with the C library's memory. It
- * fails alone, and there is no host: once the lock is given back, mase_guard_pass_on. */
+ * fails alone, and there is no host: once the lock is given back, mase_guard_propagate. */
 enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_err *err);
 
 /* ---- objects that live through several calls ---- */

@@ -1,5 +1,6 @@
 /*
- * ledger.h - what blocks (alloc.c) and guards (host.c) know of each other.
+ * ledger.h - the list of blocks that a guard frees when its call fails; shared by alloc.c and
+ * host.c.
  */
 #ifndef MASE_BASE_LEDGER_H
 #define MASE_BASE_LEDGER_H
@@ -10,37 +11,40 @@
 
 #include "base/host.h"
 
-/* A place in a guard's ledger, a ring. */
+/* A link of a guard's ledger, a circular list. */
 struct mase_entry {
     struct mase_entry *next, *prev; /* newer, older */
 };
 
-/* Before every block. It lies in the ledger of its guard; NULL: in none. */
+/* The header before every block. guard NULL: the block is in no ledger. */
 struct mase_heap_block {
     struct mase_entry entry; /* first */
     struct mase_guard *guard;
-    void *(*alloc)(void *user, void *p, size_t size); /* who takes it back; NULL: the C library */
+    void *(*alloc)(void *user, void *p,
+                   size_t size); /* frees the block; NULL: the C library does */
     void *user;
-    void (*end)(void *payload); /* a cleanup's; NULL: memory alone */
+    void (*end)(void *payload); /* undoes more than the memory; NULL: nothing more */
 };
 _Static_assert(sizeof(struct mase_heap_block) % 16 == 0,
                "what follows it is aligned for everything");
 
-struct mase_spare {
-    struct mase_spare *next;
+struct mase_kept_arena {
+    struct mase_kept_arena *next;
     const struct mase_arena *arena;
 };
 
 struct mase_guard {
     jmp_buf jump;
-    struct mase_guard *outer;  /* of this thread */
-    struct mase_guard *parent; /* of a part: whose part it is, maybe on another thread */
-    struct mase_guard *heir;   /* whose ledger gets what is left alive; NULL: none does */
+    struct mase_guard *outer; /* the guard that was current on this thread before */
+    struct mase_guard
+        *parent; /* of a part of a call: the guard of the whole, maybe on another thread */
+    struct mase_guard
+        *adopt_to; /* on success this guard gets the blocks that are still alive; NULL: none does */
     const struct mase_host *host;
     struct mase_err *err; /* may be NULL */
     enum mase_status status;
     struct mase_entry ledger;
-    struct mase_spare *spares;
+    struct mase_kept_arena *kept_arenas;
     pthread_mutex_t lock;    /* of the ledger: a thread may free what another allocated */
     pthread_mutex_t calling; /* one thread at a time calls the host; recursive */
 };
@@ -48,7 +52,7 @@ struct mase_guard {
 void mase_ledger_add(struct mase_guard *g, struct mase_heap_block *b); /* g may be NULL: in none */
 void mase_ledger_remove(struct mase_heap_block *b);                    /* which may be in none */
 
-/* Where a new chunk of an arena belongs. */
+/* The guard in whose ledger a new chunk of an arena goes. */
 struct mase_guard *mase_guard_of_chunk(const struct mase_arena *a);
 
 /* Leave the call. There must be a guard. */

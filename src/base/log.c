@@ -39,7 +39,7 @@ void mase_log_set_level(enum mase_log_level level)
 
 enum mase_log_level mase_log_get_level(void)
 {
-    const struct mase_host *host = mase_host_now();
+    const struct mase_host *host = mase_host_current();
     return host ? host->level : logger.level;
 }
 
@@ -73,7 +73,7 @@ bool mase_use_colour(FILE *stream)
 
 int mase_flush_output(void)
 {
-    if (mase_host_now())
+    if (mase_host_current())
         return 0; /* what is printed there is not ours */
     if ((fflush(stdout) != 0 || ferror(stdout)) && !logger.output_fault)
         logger.output_fault = errno ? errno : EIO; /* of the write that failed, now or before */
@@ -92,12 +92,12 @@ static FILE *stream_after_output(void)
 
 void mase_log_status(const char *text)
 {
-    if ((!text && !logger.status_line) || mase_host_now())
+    if ((!text && !logger.status_line) || mase_host_current())
         return;
     FILE *out = stream_after_output();
     struct mase_str line = { 0 };
     mase_str_add(&line, "\r\033[K");
-    mase_str_add_harmless(&line, text ? text : "", text ? strlen(text) : 0, false);
+    mase_str_add_printable(&line, text ? text : "", text ? strlen(text) : 0, false);
     fwrite(line.data, 1, line.len, out);
     fflush(out);
     mase_str_release(&line);
@@ -109,7 +109,7 @@ static void log_to_host(enum mase_log_level level, const char *fmt, va_list ap)
 {
     struct mase_str message = { 0 }, harmless = { 0 };
     mase_str_vprintf(&message, fmt, ap);
-    mase_str_add_harmless(&harmless, mase_str_text(&message), message.len, false);
+    mase_str_add_printable(&harmless, mase_str_text(&message), message.len, false);
     mase_host_log(level, mase_str_text(&harmless));
     mase_str_release(&harmless);
     mase_str_release(&message);
@@ -126,7 +126,7 @@ static void log_to_stream(enum mase_log_level level, const char *fmt, va_list ap
     else
         mase_str_printf(&line, "%-8s ", levels[level].name);
     mase_str_vprintf(&message, fmt, ap);
-    mase_str_add_harmless(&line, mase_str_text(&message), message.len, false);
+    mase_str_add_printable(&line, mase_str_text(&message), message.len, false);
     mase_str_add(&line, colour ? "\033[0m\n" : "\n");
     mase_log_status(NULL);
     fwrite(line.data, 1, line.len, out);
@@ -137,7 +137,7 @@ static void log_to_stream(enum mase_log_level level, const char *fmt, va_list ap
 
 void mase_log(enum mase_log_level level, const char *fmt, ...)
 {
-    const struct mase_host *host = mase_host_now();
+    const struct mase_host *host = mase_host_current();
     if (level < mase_log_get_level() || (host && !host->log))
         return;
     va_list ap;

@@ -52,7 +52,7 @@ static int distance(const char *a, int n, const char *b, int m)
 static bool is_beginning(const char *a, int n, const char *b, int m)
 {
     const int shorter = n < m ? n : m;
-    return shorter >= SHORTEST_PREFIX && mase_same_word_n(a, b, (size_t)shorter);
+    return shorter >= SHORTEST_PREFIX && mase_strncaseeq(a, b, (size_t)shorter);
 }
 
 const char *mase_nearest(const char *word, const char *const *names, int n)

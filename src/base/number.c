@@ -68,7 +68,7 @@ int mase_fprintf(FILE *out, const char *fmt, ...)
     return len;
 }
 
-bool mase_text_matches(const char *pattern, const char *text)
+bool mase_glob_match(const char *pattern, const char *text)
 {
     const locale_t before = uselocale(plain_locale());
     const int differs = fnmatch(pattern, text, 0);
@@ -76,7 +76,7 @@ bool mase_text_matches(const char *pattern, const char *text)
     return !differs;
 }
 
-const char *mase_system_reason(int errnum)
+const char *mase_strerror(int errnum)
 {
     return strerror_l(errnum, plain_locale());
 }
@@ -97,7 +97,7 @@ double mase_number_as_written(float x, int digits)
     return mase_number_read(mase_number_shortest(text, (double)x, digits, true), NULL);
 }
 
-bool mase_same_word_n(const char *a, const char *b, size_t n)
+bool mase_strncaseeq(const char *a, const char *b, size_t n)
 {
     for (; n; n--, a++, b++)
         if (mase_to_lower(*a) != mase_to_lower(*b))
@@ -107,7 +107,7 @@ bool mase_same_word_n(const char *a, const char *b, size_t n)
     return true;
 }
 
-bool mase_same_word(const char *a, const char *b)
+bool mase_strcaseeq(const char *a, const char *b)
 {
-    return mase_same_word_n(a, b, (size_t)-1);
+    return mase_strncaseeq(a, b, (size_t)-1);
 }

@@ -26,10 +26,10 @@ int mase_vsnprintf(char *text, size_t size, const char *fmt, va_list ap) MASE_PR
 int mase_fprintf(FILE *out, const char *fmt, ...) MASE_PRINTF(2, 3);
 
 /* Does the whole text match the pattern of a shell, as fnmatch has it? */
-bool mase_text_matches(const char *pattern, const char *text);
+bool mase_glob_match(const char *pattern, const char *text);
 
 /* What the system says of errno, in English. */
-const char *mase_system_reason(int errnum);
+const char *mase_strerror(int errnum);
 
 enum { MASE_NUMBER_BYTES = 32 }; /* hold the text of any */
 /* The fewest digits that read back to x, from these on; single: to x as a float. Returns text. */
@@ -85,7 +85,7 @@ static inline char mase_to_upper(char c)
 }
 
 /* Equal but for the case of letters; of the second, the first n bytes. */
-bool mase_same_word(const char *a, const char *b);
-bool mase_same_word_n(const char *a, const char *b, size_t n);
+bool mase_strcaseeq(const char *a, const char *b);
+bool mase_strncaseeq(const char *a, const char *b, size_t n);
 
 #endif /* MASE_BASE_NUMBER_H */

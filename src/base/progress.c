@@ -95,8 +95,8 @@ static void tell_host(struct mase_progress *p)
 void mase_progress_start(struct mase_progress *p, const char *title, int64_t total)
 {
     *p = (struct mase_progress){ .title = title, .total = total, .started = mase_clock() };
-    p->terminal = !mase_host_now() && mase_is_terminal(mase_log_stream());
-    if (mase_host_now())
+    p->terminal = !mase_host_current() && mase_is_terminal(mase_log_stream());
+    if (mase_host_current())
         tell_host(p);
     else if (p->terminal && mase_log_shows_info())
         draw(p);
@@ -105,7 +105,7 @@ void mase_progress_start(struct mase_progress *p, const char *title, int64_t tot
 void mase_progress_step(struct mase_progress *p, int64_t done)
 {
     p->done = done;
-    if (mase_host_now() && mase_clock() >= p->drawn + REDRAW_NS)
+    if (mase_host_current() && mase_clock() >= p->drawn + REDRAW_NS)
         tell_host(p);
     if (p->terminal && mase_log_shows_info() && mase_clock() >= p->drawn + REDRAW_NS)
         draw(p);
@@ -114,7 +114,7 @@ void mase_progress_step(struct mase_progress *p, int64_t done)
 void mase_progress_end(struct mase_progress *p)
 {
     mase_log_status(NULL);
-    if (mase_host_now())
+    if (mase_host_current())
         tell_host(p);
     struct mase_str count = { 0 };
     add_count(&count, p);

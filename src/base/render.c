@@ -123,7 +123,7 @@ static const char *harmless(struct mase_arena *a, const struct mase_table *t, co
     struct mase_str text = { 0 };
     if (t->coloured)
         return s;
-    mase_str_add_harmless(&text, s, strlen(s), t->lines);
+    mase_str_add_printable(&text, s, strlen(s), t->lines);
     s = mase_arena_strdup(a, mase_str_text(&text));
     mase_str_release(&text);
     return s;

@@ -82,7 +82,7 @@ static int descriptor_named(const char *path)
 static enum mase_status open_direct(struct mase_writer *w, struct mase_err *err)
 {
     const int named = descriptor_named(w->path);
-    if (!mase_host_now())
+    if (!mase_host_current())
         fflush(NULL); /* keep the order with what is still in stdio's buffers */
     w->fd = named >= 0 ? dup(named) : mase_sys_open(w->path, O_WRONLY | O_CLOEXEC, 0);
     set_unfinished(w);

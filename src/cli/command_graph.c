@@ -8,7 +8,7 @@
  * formats that weights were saved or trained with belong to them, so these are kept.
  */
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/log.h>
 #include <mase/program.h>
 

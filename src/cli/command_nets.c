@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/log.h>
 #include <mase/pass.h>
 #include <mase/zoo.h>
@@ -141,8 +141,8 @@ static enum mase_status open_checkpoint(struct mase_cli_net *n, const char *path
 {
     struct mase_arena a = { 0 };
     struct mase_checkpoint_info info;
-    enum mase_kind kind = MASE_KIND_UNKNOWN;
-    MASE_TRY(mase_kind_find(&kind, path, err));
+    enum mase_file_kind kind = MASE_KIND_UNKNOWN;
+    MASE_TRY(mase_file_kind_find(&kind, path, err));
     if (kind == MASE_KIND_TORCH)
         MASE_TRY(mase_checkpoint_graph(&n->graph, path, err));
     if (!n->graph)
@@ -172,14 +172,14 @@ static enum mase_status open_dir(struct mase_cli_net *n, struct mase_cli *c, str
 static enum mase_status open_word(struct mase_cli_net *n, struct mase_cli *c, struct mase_err *err)
 {
     const char *slash = strrchr(n->word, '/'), *name = slash ? slash + 1 : n->word;
-    enum mase_kind kind = MASE_KIND_UNKNOWN;
+    enum mase_file_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(n->word))
         return open_dir(n, c, err);
     if (!mase_is_file(n->word))
         return open_model(n, c, n->word, err);
     if (mase_streq(name, "graph_module.mg")) /* as --load has it */
         return open_folder(n, c, n->word, err);
-    MASE_TRY(mase_kind_find(&kind, n->word, err));
+    MASE_TRY(mase_file_kind_find(&kind, n->word, err));
     if (kind == MASE_KIND_MG || mase_ends_with(n->word, ".mg"))
         return open_graph(n, c, n->word, err);
     if (mase_ends_with(n->word, ".onnx"))

@@ -18,7 +18,7 @@ static void set_cell(struct mase_table *t, int row, int column, const struct mas
     struct mase_str raw = { 0 }, text = { 0 };
     if (v)
         mase_value_str(&raw, v);
-    mase_str_add_harmless(&text, mase_str_text(&raw), raw.len, false);
+    mase_str_add_printable(&text, mase_str_text(&raw), raw.len, false);
     mase_str_release(&raw);
     if (v && grey)
         mase_table_setf(t, row, column, GREY "%s" PLAIN, mase_str_text(&text));

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/log.h>
 #include <mase/safetensors.h>
 #include <mase/torch.h>
@@ -262,7 +262,7 @@ enum mase_status mase_cli_convert_weights(struct mase_cli_converted *done, struc
     struct mase_file f;
     struct bundle b = { 0 };
     MASE_TRY(mase_file_open(&f, in, err));
-    const enum mase_kind kind = mase_kind_of(f.data, f.size, in);
+    const enum mase_file_kind kind = mase_file_kind_of(f.data, f.size, in);
     enum mase_status st;
     if (kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD || kind == MASE_KIND_SCRIPT) {
         st = from_torch(&b, c, in, &f, out, err);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 
 #include "cli/project.h"
 
@@ -85,13 +85,13 @@ static bool has_file(struct mase_arena *a, const char *dir, const char *name)
 /* NULL when the path does not say. */
 static const char *infer(struct mase_arena *a, const char *path)
 {
-    enum mase_kind kind = MASE_KIND_UNKNOWN;
+    enum mase_file_kind kind = MASE_KIND_UNKNOWN;
     if (mase_is_dir(path))
         return has_file(a, path, "graph_module.mg") ? "mz" : NULL;
     for (int i = 0; i < (int)(sizeof suffixes / sizeof suffixes[0]); i++)
         if (mase_ends_with(path, suffixes[i].suffix))
             return suffixes[i].type;
-    if (mase_is_file(path) && mase_kind_find(&kind, path, NULL))
+    if (mase_is_file(path) && mase_file_kind_find(&kind, path, NULL))
         return NULL;
     return types[kind];
 }

@@ -52,7 +52,7 @@ static enum mase_status flush_stdout(struct mase_err *err)
         return MASE_OK;
     if (fault == EPIPE)
         return mase_fail(err, MASE_EIO, "%s", "");
-    return mase_fail(err, MASE_EIO, "standard output: %s", mase_system_reason(fault));
+    return mase_fail(err, MASE_EIO, "standard output: %s", mase_strerror(fault));
 }
 
 int main(int argc, char **argv)

@@ -209,12 +209,12 @@ static void fill_summary(struct job *j, struct mase_sheet *sheet)
     const bool model = j->s->kind == MASE_KIND_UNKNOWN;
     const int64_t numbers[] = { g->node_count,     g->module_count, j->totals.params,
                                 j->totals.buffers, j->totals.bytes, j->totals.quantised };
-    mase_table_set(t, row, 0, model ? "model" : mase_kinds[j->s->kind].name);
+    mase_table_set(t, row, 0, model ? "model" : mase_file_kinds[j->s->kind].name);
     mase_table_set(t, row, 1, g->name ? g->name : "");
     for (int i = 0; i < 6; i++)
         mase_table_setf(t, row, 2 + i, "%" PRId64, numbers[i]);
     sheet->title = mase_arena_printf(&j->s->c->arena, "%s: %s", j->s->word,
-                                     model ? "a model by name" : mase_kinds[j->s->kind].title);
+                                     model ? "a model by name" : mase_file_kinds[j->s->kind].title);
 }
 
 static void report(struct job *j)

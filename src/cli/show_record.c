@@ -90,12 +90,12 @@ enum mase_status mase_show_record(struct mase_show *s, struct mase_err *err)
     const char *path = s->kind == MASE_KIND_RUN ? mase_path_join(a, s->word, "run.json") : s->word;
     if (mase_cli_text(s->c, MASE_CLI_draw) && !s->sheets)
         return mase_fail(err, MASE_EVALUE, "--draw: '%s' is %s without a graph", s->word,
-                         mase_kinds[s->kind].title);
+                         mase_file_kinds[s->kind].title);
     MASE_TRY(s->kind == MASE_KIND_TOML ? mase_toml_read(&root, a, path, err)
                                        : mase_json_read(&root, a, path, err));
     struct mase_sheet *sheet = mase_show_sheet(s, "record", headers);
     MASE_TRY(add_record(&sheet->table, root, path, err));
-    sheet->title = mase_arena_printf(a, "%s: %s", path, mase_kinds[s->kind].title);
+    sheet->title = mase_arena_printf(a, "%s: %s", path, mase_file_kinds[s->kind].title);
     return MASE_OK;
 }
 
@@ -159,7 +159,7 @@ enum mase_status mase_show_curves(struct mase_show *s, struct mase_err *err)
     struct mase_sheet *sheet = mase_show_sheet(s, "curves", headers);
     for (int i = 0; i < all.count; i++)
         add_curve(&sheet->table, all.list[i]);
-    sheet->title = mase_arena_printf(a, "%s: %s of %s", s->word, mase_kinds[s->kind].title,
+    sheet->title = mase_arena_printf(a, "%s: %s of %s", s->word, mase_file_kinds[s->kind].title,
                                      mase_show_count(a, all.count, "curve"));
     return MASE_OK;
 }
@@ -174,7 +174,7 @@ enum mase_status mase_show_data(struct mase_show *s, struct mase_err *err)
     struct mase_str text = { 0 };
     const struct mase_dataset_opts opts = { .scale = MASE_SCALE_NONE };
     if (mase_dataset_open(&d, mase_arena_printf(a, "h5:%s", s->word), &opts, err))
-        return mase_wrap(err, "%s, which is read as a dataset", mase_kinds[s->kind].title);
+        return mase_wrap(err, "%s, which is read as a dataset", mase_file_kinds[s->kind].title);
     const struct mase_dataset_info *info = mase_dataset_info(d);
     struct mase_sheet *sheet = mase_show_sheet(s, "dataset", headers);
     const int row = mase_table_row(&sheet->table);
@@ -184,7 +184,7 @@ enum mase_status mase_show_data(struct mase_show *s, struct mase_err *err)
     mase_table_set(&sheet->table, row, 2, mase_str_text(&text));
     mase_table_setf(&sheet->table, row, 3, "%d", info->data.classes);
     sheet->title = mase_arena_printf(a, "%s: %s, read as a dataset; ch data info %s says more",
-                                     s->word, mase_kinds[s->kind].title, info->data.name);
+                                     s->word, mase_file_kinds[s->kind].title, info->data.name);
     mase_str_release(&text);
     mase_dataset_close(d);
     return MASE_OK;

@@ -231,14 +231,15 @@ static void report(struct mase_show *s, const struct mase_outline *o)
     int64_t values = 0, bytes = 0;
     const int row = mase_table_row(t);
     add_tensors(s, o, &values, &bytes);
-    mase_table_set(t, row, 0, mase_kinds[o->kind].name);
+    mase_table_set(t, row, 0, mase_file_kinds[o->kind].name);
     mase_table_setf(t, row, 1, "%" PRId64, o->file_bytes);
     mase_table_setf(t, row, 2, "%d", o->count);
     mase_table_setf(t, row, 3, "%" PRId64, values);
     mase_table_setf(t, row, 4, "%" PRId64, bytes);
     if (o->tree)
         mase_table_set(t, row, 5, o->state_key ? o->state_key : "");
-    summary->title = mase_arena_printf(&s->c->arena, "%s: %s", s->word, mase_kinds[o->kind].title);
+    summary->title =
+        mase_arena_printf(&s->c->arena, "%s: %s", s->word, mase_file_kinds[o->kind].title);
     if (holds_more(o))
         add_tree(s, o);
     if (o->metadata && o->metadata->count)
@@ -250,7 +251,7 @@ enum mase_status mase_show_tensors(struct mase_show *s, struct mase_err *err)
     struct mase_outline o;
     if (mase_cli_text(s->c, MASE_CLI_draw))
         return mase_fail(err, MASE_EVALUE, "--draw: '%s' is %s: it has tensors and no graph",
-                         s->word, mase_kinds[s->kind].title);
+                         s->word, mase_file_kinds[s->kind].title);
     MASE_TRY(mase_outline_open(&o, s->word, mase_cli_flag(s->c, MASE_CLI_stats), err));
     report(s, &o);
     mase_outline_close(&o);

@@ -119,7 +119,7 @@ static enum mase_status fill(struct mase_dataset *d, const struct mase_data_arra
         r.class_names = names(&d->arena, in);
     enum mase_status st = read_rows(&r, in, err);
     if (!st) {
-        mase_name_features(&r, &d->arena);
+        mase_raw_name_features(&r, &d->arena);
         st = mase_raw_finish(d, &r, &fitted, in->name, err);
     }
     for (int i = 0; !st && all_train && i < MASE_SPLIT_COUNT; i++)

@@ -90,9 +90,9 @@ bool mase_data_columns_equal(const struct mase_data_columns *a, const struct mas
            equal_lists(a->features, a->feature_count, b->features, b->feature_count);
 }
 
-enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
-                                 const struct mase_dataset_opts *opts, const char *label,
-                                 struct mase_err *err)
+enum mase_status mase_columns_from_opts(struct mase_columns *c, struct mase_arena *a,
+                                        const struct mase_dataset_opts *opts, const char *label,
+                                        struct mase_err *err)
 {
     *c = (struct mase_columns){ .chosen = opts->columns,
                                 .group = opts->split.by,
@@ -160,7 +160,7 @@ static int find_usual(const struct mase_header *h)
         column = find_column(h, usual_labels[i]);
     for (int i = 0; i < 3 && column < 0; i++) /* Target, LABEL */
         for (int k = 0; k < h->count && column < 0; k++)
-            column = mase_same_word(usual_labels[i], h->names[k]) ? k : -1;
+            column = mase_strcaseeq(usual_labels[i], h->names[k]) ? k : -1;
     return column;
 }
 
@@ -476,9 +476,9 @@ static const char *without_part(const char *name, size_t *size)
         if (length < n + 2)
             continue;
         *size = length - n - 1;
-        if (strchr("_/", name[n]) && mase_same_word_n(name, words[i], n))
+        if (strchr("_/", name[n]) && mase_strncaseeq(name, words[i], n))
             return name + n + 1;
-        if (name[*size] == '_' && mase_same_word(name + *size + 1, words[i]))
+        if (name[*size] == '_' && mase_strcaseeq(name + *size + 1, words[i]))
             return name;
     }
     return NULL;
@@ -486,7 +486,7 @@ static const char *without_part(const char *name, size_t *size)
 
 static bool is_stem(const char *name, size_t size, const char *stem)
 {
-    return strlen(stem) == size && mase_same_word_n(name, stem, size);
+    return strlen(stem) == size && mase_strncaseeq(name, stem, size);
 }
 
 static bool is_usual(const struct mase_array_names *n, const char *name)
@@ -501,8 +501,8 @@ static bool is_usual(const struct mase_array_names *n, const char *name)
     return is_stem(stem, size, n->stem);
 }
 
-void mase_tell_arrays(const struct mase_array_names *n, const char *const *all, int count,
-                      const char *path)
+void mase_log_arrays(const struct mase_array_names *n, const char *const *all, int count,
+                     const char *path)
 {
     struct mase_str unread = { 0 };
     for (int i = 0; i < count; i++) {
@@ -523,13 +523,14 @@ void mase_tell_arrays(const struct mase_array_names *n, const char *const *all, 
     mase_str_release(&unread);
 }
 
-enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err)
+enum mase_status mase_fail_split_by_column(const char *path, const char *column,
+                                           struct mase_err *err)
 {
     return mase_fail_in(err, MASE_EVALUE, path,
                         "--split-by %s is for columns of a table; this file has arrays", column);
 }
 
-void mase_name_features(struct mase_raw *r, struct mase_arena *a)
+void mase_raw_name_features(struct mase_raw *r, struct mase_arena *a)
 {
     const char **names = mase_new_array(a, const char *, (size_t)r->features);
     const int64_t inputs = r->features - r->targets;
@@ -540,7 +541,7 @@ void mase_name_features(struct mase_raw *r, struct mase_arena *a)
     r->feature_names = names;
 }
 
-struct mase_shape mase_without_rows(const struct mase_shape *all)
+struct mase_shape mase_sample_shape(const struct mase_shape *all)
 {
     struct mase_shape s = { .rank = all->rank - 1 };
     memcpy(s.dim, all->dim + 1, (size_t)s.rank * sizeof s.dim[0]);
@@ -567,19 +568,20 @@ static bool fits_target(struct mase_shape *target, enum mase_target kind,
     const int64_t each = mase_shape_count(y) / rows;
     if (kind == MASE_TARGET_CLASS) /* one, or a column for each class */
         return each == 1 || y->rank == 2;
-    *target = y->rank > 1 ? mase_without_rows(y) : (struct mase_shape){ 1, { 1 } };
+    *target = y->rank > 1 ? mase_sample_shape(y) : (struct mase_shape){ 1, { 1 } };
     return each > 0 && (kind != MASE_TARGET_MAP || y->rank > 1);
 }
 
-enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
-                                 const struct mase_shape *x, const struct mase_shape *y,
-                                 const char *const names[2], const char *path, struct mase_err *err)
+enum mase_status mase_raw_set_shapes(struct mase_raw *r, struct mase_shape *sample,
+                                     const struct mase_shape *x, const struct mase_shape *y,
+                                     const char *const names[2], const char *path,
+                                     struct mase_err *err)
 {
     struct mase_shape shape, target = { 0 };
     bool fit = x->rank >= 2 - r->any_rank && mase_shape_count(x) > 0 &&
                fits_target(&target, r->target, y, x->dim[0]);
     if (fit)
-        shape = mase_without_rows(x);
+        shape = mase_sample_shape(x);
     const int64_t columns =
         fit && r->target == MASE_TARGET_CLASS ? mase_shape_count(y) / y->dim[0] : 1;
     if (fit && r->features)
@@ -606,7 +608,7 @@ enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
     return MASE_OK;
 }
 
-void mase_warn_of_channels(const struct mase_shape *sample, const char *path)
+void mase_warn_channels_last(const struct mase_shape *sample, const char *path)
 {
     const int64_t *n = sample->dim;
     if (sample->rank == 3 && (n[2] == 1 || n[2] == 3 || n[2] == 4) && n[0] > 4 && n[1] > 4)

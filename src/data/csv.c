@@ -242,7 +242,7 @@ bool mase_is_missing_word(const char *text, size_t size)
     if (size > strlen("none") || (size && mase_is_digit(text[0])))
         return false; /* most are numbers */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (size == strlen(words[i]) && mase_same_word_n(text, words[i], size))
+        if (size == strlen(words[i]) && mase_strncaseeq(text, words[i], size))
             return true;
     return false;
 }
@@ -254,7 +254,7 @@ bool mase_csv_is_missing(const struct mase_csv_field *f)
 
 static bool is_word(const struct mase_csv_field *f, const char *word)
 {
-    return f->size == strlen(word) && mase_same_word_n(f->text, word, f->size);
+    return f->size == strlen(word) && mase_strncaseeq(f->text, word, f->size);
 }
 
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,

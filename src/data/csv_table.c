@@ -84,7 +84,7 @@ static bool keyword(const struct mase_csv *c, const char *word)
 {
     const struct mase_csv_field *f = &c->field[0];
     const size_t n = strlen(word);
-    return f->size >= n && mase_same_word_n(f->text, word, n) &&
+    return f->size >= n && mase_strncaseeq(f->text, word, n) &&
            (f->size == n || f->text[n] == ' ' || f->text[n] == '\t');
 }
 
@@ -188,7 +188,7 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
     const struct mase_csv_field *f = &c->field[field];
     for (int i = 0; i < wanted->class_count; i++)
         if (strlen(wanted->classes[i]) == f->size &&
-            mase_same_word_n(wanted->classes[i], f->text, f->size)) {
+            mase_strncaseeq(wanted->classes[i], f->text, f->size)) {
             *label = i;
             return MASE_OK;
         }
@@ -422,13 +422,13 @@ enum mase_status mase_open_csv(struct mase_dataset *d, const struct mase_dataset
     struct mase_file f;
     struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
     mase_split_name(&d->arena, file, &path, &label);
-    MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
+    MASE_TRY(mase_columns_from_opts(&c, &d->arena, opts, label, err));
     MASE_TRY(mase_file_open(&f, path, err));
     mase_source_of(d, &f);
     enum mase_status st = mase_gunzip(&f, &d->arena, err);
     if (!st)
         st = mase_csv_parse(&r, &d->arena, &f, &c, err);
-    d->info.data.sample = mase_group_columns(&r);
+    d->info.data.sample = mase_raw_shape_inputs(&r);
     mase_file_close(&f);
     if (!st)
         st = mase_raw_finish(d, &r, opts, path, err);

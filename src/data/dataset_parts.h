@@ -84,7 +84,7 @@ const char *mase_data_dir(const struct mase_dataset_opts *opts);
 enum mase_status mase_check_data_dir(const struct mase_dataset_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- pictures (images.c, levels.c) ---- */
+/* ---- pictures (images.c, normalise_pixels.c) ---- */
 
 /* Sums of all files in order, as one. */
 void mase_add_checksum(struct mase_dataset *d, const struct mase_file *f);
@@ -95,8 +95,8 @@ enum mase_status mase_open_as(struct mase_dataset *d, const struct mase_dataset_
 bool mase_is_fashion(const char *dir);
 /* What bytes become and what training does to them, where opts say it; d->image has what is usual.
  * Splits and pixels are set. */
-enum mase_status mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_image_normalise(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The bytes of a row, (channels, height, width). */
 const unsigned char *mase_image_bytes(const struct mase_image_store *s, int64_t row);
 
@@ -117,7 +117,7 @@ enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_data
 /* A number in [0, n), every one as likely. */
 uint32_t mase_draw_below(struct mase_rng *r, uint32_t n);
 
-/* ---- division by shares (divide.c) ---- */
+/* ---- division by shares (split_shares.c) ---- */
 
 /* The values of a column, numbered. */
 struct mase_groups {
@@ -126,18 +126,18 @@ struct mase_groups {
     const char *const *names; /* (count) or NULL: numbers */
 };
 /* Do opts want the rows divided otherwise than the dataset does? */
-bool mase_is_divided(const struct mase_dataset_opts *opts);
+bool mase_has_split_opts(const struct mase_dataset_opts *opts);
 /* The same opts; without a split that was inherited, if it does not fit: the dataset has its own
  * rows to test or to validate, or no such column. */
-struct mase_dataset_opts mase_fit_split(const struct mase_dataset_opts *opts, bool own_tests,
-                                        bool own_validation, bool grouped);
+struct mase_dataset_opts mase_applicable_split(const struct mase_dataset_opts *opts, bool own_tests,
+                                               bool own_validation, bool grouped);
 /* Divide them; the first `own` rows only if the others are the dataset's own to test (0: it has
  * none). Rows, classes and labels of d are set. g: the column's values, or NULL. */
-enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                             int64_t own, const struct mase_groups *g,
-                             struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_split_by_shares(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      int64_t own, const struct mase_groups *g,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The split that a word such as "train", "valid" or "test" names; -1: none. */
-int mase_part_of_name(const char *name);
+int mase_split_of_word(const char *name);
 /* Rows first, first + 1, ...; owned by d. */
 struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, int64_t count);
 
@@ -169,7 +169,7 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
                                   const struct mase_scale_source *from,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Of several inputs: features that are whole numbers stay as they are. */
-void mase_keep_integers(struct mase_dataset *d, double *mean, double *std);
+void mase_unscale_integers(struct mase_dataset *d, double *mean, double *std);
 /* Floats for every feature of every row of d; freed by the caller. */
 float *mase_new_table(const struct mase_dataset *d);
 /* Row i of the floats of d->plain, or of another table of floats. */

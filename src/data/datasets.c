@@ -111,7 +111,7 @@ static bool has_ending(const struct mase_data_kind *k, const char *name, size_t 
 {
     for (const char *e = k->endings; *e;) {
         const size_t size = strcspn(e, " ");
-        if (n > size && mase_same_word_n(name + n - size, e, size))
+        if (n > size && mase_strncaseeq(name + n - size, e, size))
             return true;
         e += size + strspn(e + size, " ");
     }
@@ -297,8 +297,8 @@ enum mase_status mase_dataset_import(const char *name, const char *path,
     return st;
 }
 
-enum mase_status mase_open_nothing(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                                   const char *file, struct mase_err *err)
+enum mase_status mase_open_unavailable(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                       const char *file, struct mase_err *err)
 {
     (void)opts, (void)file;
     return mase_fail(err, MASE_EUNSUPPORTED,

@@ -14,9 +14,9 @@ enum {
     NAMES_MOST = 1 << 24,
 };
 
-static struct mase_reader_question about(enum mase_reader_verb verb, const char *text)
+static struct mase_reader_request about(enum mase_reader_verb verb, const char *text)
 {
-    return (struct mase_reader_question){ .verb = verb, .bytes = text ? strlen(text) + 1 : 0 };
+    return (struct mase_reader_request){ .verb = verb, .bytes = text ? strlen(text) + 1 : 0 };
 }
 
 /* An HDF5 file begins with its magic, or has it behind a block of the user's own. */
@@ -61,9 +61,9 @@ enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_e
         .kind = "HDF5 file",
     };
     MASE_TRY(mase_reader_start(&f->reader, err));
-    struct mase_reader_question q = about(MASE_READER_OPEN, path);
+    struct mase_reader_request q = about(MASE_READER_OPEN, path);
     q.count = (int64_t)f->most;
-    const enum mase_status st = mase_reader_ask(&f->reader, q, path, NULL, 0, NULL, err);
+    const enum mase_status st = mase_reader_call(&f->reader, q, path, NULL, 0, NULL, err);
     if (st)
         mase_reader_stop(&f->reader);
     return st;
@@ -79,7 +79,7 @@ bool mase_h5_has(struct mase_h5 *f, const char *name)
 {
     int64_t has = 0;
     struct mase_err err;
-    return !mase_reader_ask(&f->reader, about(MASE_READER_HAS, name), name, NULL, 0, &has, &err) &&
+    return !mase_reader_call(&f->reader, about(MASE_READER_HAS, name), name, NULL, 0, &has, &err) &&
            has;
 }
 
@@ -109,8 +109,8 @@ const char *mase_h5_find_table(struct mase_h5 *f, struct mase_arena *a, const ch
     const char *name;
     size_t size;
     struct mase_err err;
-    if (mase_reader_ask_any(&f->reader, about(MASE_READER_TABLE, column), column, &name, &size,
-                            NAMES_MOST, a, &err))
+    if (mase_reader_call_any(&f->reader, about(MASE_READER_TABLE, column), column, &name, &size,
+                             NAMES_MOST, a, &err))
         return NULL;
     return name[0] ? name : NULL;
 }
@@ -122,8 +122,8 @@ const char *const *mase_h5_names(struct mase_h5 *f, struct mase_arena *a, int *c
     int64_t n = -1;
     struct mase_err err;
     *count = 0;
-    if (mase_reader_ask_any(&f->reader, about(MASE_READER_NAMES, NULL), NULL, &text, &size,
-                            NAMES_MOST, a, &err))
+    if (mase_reader_call_any(&f->reader, about(MASE_READER_NAMES, NULL), NULL, &text, &size,
+                             NAMES_MOST, a, &err))
         return NULL;
     const char *const *names = cut(&n, text, size, a);
     *count = names ? (int)n : 0;
@@ -151,8 +151,8 @@ enum mase_status mase_h5_set_open(struct mase_h5_set *s, struct mase_h5 *f, cons
     struct mase_h5_facts facts;
     int64_t number = 0;
     *s = (struct mase_h5_set){ .path = f->path, .name = name, .file = f, .most = f->most };
-    MASE_TRY(mase_reader_ask(&f->reader, about(MASE_READER_SET_OPEN, name), name, &facts,
-                             sizeof facts, &number, err));
+    MASE_TRY(mase_reader_call(&f->reader, about(MASE_READER_SET_OPEN, name), name, &facts,
+                              sizeof facts, &number, err));
     if (!is_possible(&facts))
         return fail_texts(f, err);
     s->number = (int)number;
@@ -167,10 +167,10 @@ enum mase_status mase_h5_set_open(struct mase_h5_set *s, struct mase_h5 *f, cons
 void mase_h5_set_close(struct mase_h5_set *s)
 {
     struct mase_err err;
-    struct mase_reader_question q = about(MASE_READER_SET_CLOSE, NULL);
+    struct mase_reader_request q = about(MASE_READER_SET_CLOSE, NULL);
     q.set = s->number;
     if (s->number && s->file->reader.fd > 0)
-        (void)!mase_reader_ask(&s->file->reader, q, NULL, NULL, 0, NULL, &err);
+        (void)!mase_reader_call(&s->file->reader, q, NULL, NULL, 0, NULL, &err);
     *s = (struct mase_h5_set){ 0 };
 }
 
@@ -179,11 +179,12 @@ void mase_h5_set_close(struct mase_h5_set *s)
 static enum mase_status ask_rows(const struct mase_h5_set *s, enum mase_reader_verb verb, double *x,
                                  int64_t first, int64_t n, int64_t each, struct mase_err *err)
 {
-    struct mase_reader_question q = about(verb, NULL);
+    struct mase_reader_request q = about(verb, NULL);
     q.set = s->number;
     q.first = first;
     q.count = n;
-    return mase_reader_ask(&s->file->reader, q, NULL, x, (size_t)(n * each) * sizeof *x, NULL, err);
+    return mase_reader_call(&s->file->reader, q, NULL, x, (size_t)(n * each) * sizeof *x, NULL,
+                            err);
 }
 
 enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t first, int64_t n,
@@ -204,14 +205,14 @@ enum mase_status mase_h5_records(const struct mase_h5_set *s, int columns, doubl
 /* ---- texts ---- */
 
 static enum mase_status ask_texts(const char *const **out, const struct mase_h5_set *s,
-                                  struct mase_reader_question q, const char *column,
+                                  struct mase_reader_request q, const char *column,
                                   struct mase_arena *a, struct mase_err *err)
 {
     const char *text;
     size_t size;
     int64_t n = s->shape.dim[0];
     q.set = s->number;
-    MASE_TRY(mase_reader_ask_any(&s->file->reader, q, column, &text, &size, s->most, a, err));
+    MASE_TRY(mase_reader_call_any(&s->file->reader, q, column, &text, &size, s->most, a, err));
     *out = cut(&n, text, size, a);
     return *out ? MASE_OK : fail_texts(s->file, err);
 }
@@ -222,10 +223,11 @@ enum mase_status mase_h5_texts(const char *const **text, const struct mase_h5_se
     return ask_texts(text, s, about(MASE_READER_TEXTS, NULL), NULL, a, err);
 }
 
-enum mase_status mase_h5_words(const char *const **text, const struct mase_h5_set *s,
-                               const char *column, struct mase_arena *a, struct mase_err *err)
+enum mase_status mase_h5_column_texts(const char *const **text, const struct mase_h5_set *s,
+                                      const char *column, struct mase_arena *a,
+                                      struct mase_err *err)
 {
-    return ask_texts(text, s, about(MASE_READER_WORDS, column), column, a, err);
+    return ask_texts(text, s, about(MASE_READER_COLUMN_TEXTS, column), column, a, err);
 }
 
 /* ---- tables ---- */
@@ -237,9 +239,9 @@ enum mase_status mase_h5_columns(const struct mase_h5_column **column, const cha
     const char *text;
     size_t size;
     int64_t n = 0;
-    struct mase_reader_question q = about(MASE_READER_COLUMNS, NULL);
+    struct mase_reader_request q = about(MASE_READER_COLUMNS, NULL);
     q.set = s->number;
-    MASE_TRY(mase_reader_ask_any(&s->file->reader, q, NULL, &text, &size, NAMES_MOST, a, err));
+    MASE_TRY(mase_reader_call_any(&s->file->reader, q, NULL, &text, &size, NAMES_MOST, a, err));
     if (size >= sizeof n)
         memcpy(&n, text, sizeof n);
     if (n < 0 || size < sizeof n || (uint64_t)n > (size - sizeof n) / sizeof **column)
@@ -253,18 +255,18 @@ enum mase_status mase_h5_columns(const struct mase_h5_column **column, const cha
     return *name ? MASE_OK : fail_texts(s->file, err);
 }
 
-enum mase_status mase_h5_choose(const struct mase_h5_set *s, const char *const *names, int n,
+enum mase_status mase_h5_select(const struct mase_h5_set *s, const char *const *names, int n,
                                 struct mase_err *err)
 {
     struct mase_str list = { 0 };
-    struct mase_reader_question q = about(MASE_READER_CHOOSE, NULL);
+    struct mase_reader_request q = about(MASE_READER_SELECT, NULL);
     for (int i = 0; i < n; i++)
         mase_str_addn(&list, names[i], strlen(names[i]) + 1);
     q.set = s->number;
     q.count = n;
     q.bytes = list.len;
     const enum mase_status st =
-        mase_reader_ask(&s->file->reader, q, mase_str_text(&list), NULL, 0, NULL, err);
+        mase_reader_call(&s->file->reader, q, mase_str_text(&list), NULL, 0, NULL, err);
     mase_str_release(&list);
     return st;
 }

@@ -66,15 +66,15 @@ enum mase_status mase_h5_rows(const struct mase_h5_set *s, double *x, int64_t fi
 /* All texts of a dataset of one dimension, or of a column of a table; in a. */
 enum mase_status mase_h5_texts(const char *const **text, const struct mase_h5_set *s,
                                struct mase_arena *a, struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_h5_words(const char *const **text, const struct mase_h5_set *s,
-                               const char *column, struct mase_arena *a,
-                               struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_h5_column_texts(const char *const **text, const struct mase_h5_set *s,
+                                      const char *column, struct mase_arena *a,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* The columns of a compound table, and their names; in a. */
 enum mase_status mase_h5_columns(const struct mase_h5_column **column, const char *const **name,
                                  int *count, const struct mase_h5_set *s, struct mase_arena *a,
                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Choose n of them, whose numbers mase_h5_records then reads. */
-enum mase_status mase_h5_choose(const struct mase_h5_set *s, const char *const *names, int n,
+enum mase_status mase_h5_select(const struct mase_h5_set *s, const char *const *names, int n,
                                 struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_h5_records(const struct mase_h5_set *s, int columns, double *x, int64_t first,
                                  int64_t n, struct mase_err *err) MASE_MUST_CHECK;

@@ -145,11 +145,11 @@ static enum mase_status read_words(struct mase_raw *r, struct mase_arena *a,
                                    const struct mase_h5_set *s, const struct mase_columns *c,
                                    struct mase_err *err)
 {
-    struct mase_texts texts = { 0 };
+    struct mase_text_labels texts = { 0 };
     const char *const *words;
-    MASE_TRY(mase_h5_words(&words, s, r->label_name, a, err));
-    mase_texts_add(&texts, a, words, r->rows);
-    return mase_texts_number(&texts, r, a, c, s->path, err);
+    MASE_TRY(mase_h5_column_texts(&words, s, r->label_name, a, err));
+    mase_text_labels_add(&texts, a, words, r->rows);
+    return mase_text_labels_number(&texts, r, a, c, s->path, err);
 }
 
 static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
@@ -168,7 +168,7 @@ static enum mase_status read_table(struct mase_raw *r, struct mase_arena *a,
                               : r->label_name;
     all[features + labels] = group;
     const struct reading in = { s, features + labels + r->grouped, one_hot ? labels : 0, words };
-    MASE_TRY(mase_h5_choose(s, all, in.columns, err));
+    MASE_TRY(mase_h5_select(s, all, in.columns, err));
     r->class_names = c->classes;
     r->classes = c->class_count;
     MASE_TRY(read_records(r, &in, err));
@@ -214,22 +214,23 @@ static enum mase_status check_part(struct table *t, struct mase_arena *a, const 
     }
     const bool first = !r->features, records = x->compound || (y && y->compound);
     static const struct mase_shape none = { 0 };
-    MASE_TRY(mase_fit_arrays(r, &t->sample, records ? &none : &x->shape, y ? &y->shape : NULL,
-                             (const char *const[]){ x->name, y ? y->name : NULL }, x->path, err));
+    MASE_TRY(mase_raw_set_shapes(r, &t->sample, records ? &none : &x->shape, y ? &y->shape : NULL,
+                                 (const char *const[]){ x->name, y ? y->name : NULL }, x->path,
+                                 err));
     r->single = x->single && (first || r->single);
     r->integers[0] = x->integer;
     for (int i = 1; i < p->inputs; i++) {
         r->integers[i] = x[i].integer;
         r->single = r->single && (x[i].single || x[i].integer);
-        MASE_TRY(mase_fit_more(r, i, x[i].compound ? &none : &x[i].shape, x->shape.dim[0],
-                               x[i].name, x->path, err));
+        MASE_TRY(mase_raw_add_input(r, i, x[i].compound ? &none : &x[i].shape, x->shape.dim[0],
+                                    x[i].name, x->path, err));
     }
     if (r->features > FEATURES_MAX)
         return mase_fail_in(err, MASE_ELIMIT, x->path,
                             "samples of %" PRId64 " features, at most %d", r->features,
                             FEATURES_MAX);
     if (first)
-        mase_name_features(r, a);
+        mase_raw_name_features(r, a);
     return MASE_OK;
 }
 
@@ -296,21 +297,21 @@ static enum mase_status read_part(struct mase_raw *r, const struct part *p,
 }
 
 static enum mase_status read_labelled(struct table *t, struct mase_arena *a, const struct part *p,
-                                      struct mase_texts *texts, struct mase_err *err)
+                                      struct mase_text_labels *texts, struct mase_err *err)
 {
     const bool text = p->labelled && p->y.text && t->raw.target == MASE_TARGET_CLASS;
     const char *const *labels;
     MASE_TRY(read_part(&t->raw, p, p->labelled && !text ? &p->y : NULL, err));
     if (text) {
         MASE_TRY(mase_h5_texts(&labels, &p->y, a, err));
-        mase_texts_add(texts, a, labels, p->y.shape.dim[0]);
+        mase_text_labels_add(texts, a, labels, p->y.shape.dim[0]);
     }
-    return mase_texts_check(texts, &t->raw, text, p->y.name, p->x->path, err);
+    return mase_text_labels_check(texts, &t->raw, text, p->y.name, p->x->path, err);
 }
 
 static enum mase_status add_part(struct table *t, struct mase_arena *a, struct mase_h5 *f,
                                  const struct mase_array_names *n, const struct mase_columns *c,
-                                 int number, struct mase_texts *texts, struct mase_err *err)
+                                 int number, struct mase_text_labels *texts, struct mase_err *err)
 {
     struct part p = { .inputs = mase_array_inputs(c, n), .labelled = n->y[number] };
     enum mase_status st = MASE_OK;
@@ -344,7 +345,7 @@ static void offer_all(struct mase_raw *r, struct mase_arena *a, struct mase_h5 *
         if (mase_h5_set_open(&s, f, names[i], &err))
             continue;
         if (!s.compound)
-            mase_raw_offer(r, a, n, names[i], &s.shape, r->rows);
+            mase_raw_add_other(r, a, n, names[i], &s.shape, r->rows);
         mase_h5_set_close(&s);
     }
 }
@@ -354,9 +355,9 @@ static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struc
                                     struct mase_err *err)
 {
     struct mase_raw *r = &t->raw;
-    struct mase_texts texts = { 0 };
+    struct mase_text_labels texts = { 0 };
     MASE_TRY(add_part(t, a, f, n, c, 0, &texts, err));
-    mase_raw_name_array(r, n);
+    mase_raw_set_array_name(r, n);
     offer_all(r, a, f, n);
     const int64_t training = r->rows;
     if (n->x[1])
@@ -365,7 +366,7 @@ static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struc
     if (n->x[2])
         MASE_TRY(add_part(t, a, f, n, c, 2, &texts, err));
     r->training = n->x[1] || n->x[2] ? training : 0;
-    return texts.text ? mase_texts_number(&texts, r, a, c, f->path, err) : MASE_OK;
+    return texts.text ? mase_text_labels_number(&texts, r, a, c, f->path, err) : MASE_OK;
 }
 
 /* The first table with a column of labels; NULL: there is none. */
@@ -396,7 +397,7 @@ static enum mase_status open_records(struct table *t, struct mase_arena *a, stru
     if (!st)
         st = read_table(&t->raw, a, &s, c, NULL, err);
     mase_h5_set_close(&s);
-    t->sample = mase_group_columns(&t->raw);
+    t->sample = mase_raw_shape_inputs(&t->raw);
     return st;
 }
 
@@ -435,7 +436,7 @@ static struct mase_array_names choose_arrays(struct mase_arena *a, const struct 
     const char **list = list_arrays(&count, a, f);
     if (!found)
         (void)mase_guess_arrays(&n, c, list, count);
-    mase_tell_arrays(&n, list, count, f->path);
+    mase_log_arrays(&n, list, count, f->path);
     return n;
 }
 
@@ -448,7 +449,7 @@ static enum mase_status read_own(struct table *t, struct mase_arena *a, const ch
     const struct mase_array_names n = choose_arrays(a, c, &f);
     const bool arrays = mase_h5_has(&f, n.x[0]);
     enum mase_status st = arrays && c->group && !c->group_inherited
-                              ? mase_fail_no_column(path, c->group, err)
+                              ? mase_fail_split_by_column(path, c->group, err)
                               : MASE_OK;
     if (!st)
         st = arrays ? open_arrays(t, a, &f, &n, c, err) : open_records(t, a, &f, c, err);
@@ -463,12 +464,12 @@ enum mase_status mase_open_h5(struct mase_dataset *d, const struct mase_dataset_
     struct mase_columns c;
     struct table t = { .raw = { .drop = opts->drop_missing, .target = opts->target } };
     mase_split_name(&d->arena, file, &path, &label);
-    MASE_TRY(mase_columns_of(&c, &d->arena, opts, label, err));
+    MASE_TRY(mase_columns_from_opts(&c, &d->arena, opts, label, err));
     enum mase_status st = read_own(&t, &d->arena, path, &c, err);
     d->info.data.sample = t.sample;
     if (!st && !t.raw.named) {
-        mase_raw_tell_one_hot(&t.raw, path);
-        mase_warn_of_channels(&t.sample, path);
+        mase_raw_log_one_hot(&t.raw, path);
+        mase_warn_channels_last(&t.sample, path);
     }
     if (!st)
         st = mase_source(d, path, err);

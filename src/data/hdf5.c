@@ -409,8 +409,8 @@ static enum mase_status check_records(const struct mase_hdf5_set *s, struct mase
     return MASE_OK;
 }
 
-enum mase_status mase_hdf5_words(struct mase_str *out, const struct mase_hdf5_set *s,
-                                 const char *column, struct mase_err *err)
+enum mase_status mase_hdf5_column_texts(struct mase_str *out, const struct mase_hdf5_set *s,
+                                        const char *column, struct mase_err *err)
 {
     const int i = h5.H5Tget_member_index(s->type, column);
     const hid_t type = i < 0 ? -1 : h5.H5Tget_member_type(s->type, (unsigned)i);
@@ -480,7 +480,7 @@ static enum mase_status check_member(const struct mase_hdf5_set *s, const char *
                                    name, s->name, c.text ? "texts, not numbers" : "no numbers");
 }
 
-enum mase_status mase_hdf5_choose(struct mase_hdf5_set *s, const char *const *names, int n,
+enum mase_status mase_hdf5_select(struct mase_hdf5_set *s, const char *const *names, int n,
                                   struct mase_err *err)
 {
     if (!s->facts.compound || s->facts.shape.rank != 1)

@@ -51,12 +51,12 @@ enum mase_status mase_hdf5_rows(const struct mase_hdf5_set *s, double *x, int64_
 /* All texts of a dataset of one dimension, each with a 0 behind it; or of a column of a table. */
 enum mase_status mase_hdf5_texts(struct mase_str *out, const struct mase_hdf5_set *s,
                                  struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_hdf5_words(struct mase_str *out, const struct mase_hdf5_set *s,
-                                 const char *column, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_hdf5_column_texts(struct mase_str *out, const struct mase_hdf5_set *s,
+                                        const char *column, struct mase_err *err) MASE_MUST_CHECK;
 /* The columns of a compound table: struct mase_h5_column of each, then their names. */
 void mase_hdf5_columns(const struct mase_hdf5_set *s, struct mase_str *out);
 /* Choose n of them, whose numbers mase_hdf5_records then reads. */
-enum mase_status mase_hdf5_choose(struct mase_hdf5_set *s, const char *const *names, int n,
+enum mase_status mase_hdf5_select(struct mase_hdf5_set *s, const char *const *names, int n,
                                   struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_hdf5_records(const struct mase_hdf5_set *s, double *x, int64_t first,
                                    int64_t n, struct mase_err *err) MASE_MUST_CHECK;

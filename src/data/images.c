@@ -62,7 +62,7 @@ static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset
                          "known",
                          d->info.data.name);
     MASE_TRY(mase_split_parts(d, opts, training, 0, MASE_SPLIT_TEST, err));
-    return mase_image_apply(d, opts, err);
+    return mase_image_normalise(d, opts, err);
 }
 
 /* ---- IDX ---- */

@@ -31,7 +31,7 @@ struct reading {
     struct mase_arena scratch; /* arrays unpacked; released when their rows are taken */
     uint64_t most;
     const struct mase_columns *columns;
-    struct mase_texts texts; /* labels that are no numbers */
+    struct mase_text_labels texts; /* labels that are no numbers */
 };
 
 /* The bytes of an array. */
@@ -80,7 +80,7 @@ static enum mase_status read_texts(struct mase_tensor *y, bool *texts, struct re
     if (!*texts)
         return MASE_OK;
     y->shape = t.shape;
-    mase_texts_add(&in->texts, &in->scratch, t.text, t.count);
+    mase_text_labels_add(&in->texts, &in->scratch, t.text, t.count);
     return MASE_OK;
 }
 
@@ -95,11 +95,11 @@ static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
                                      const struct part *p, const char *path, struct mase_err *err)
 {
     const char *const names[2] = { p->x_name[0], p->y_name };
-    MASE_TRY(mase_fit_arrays(r, &d->info.data.sample, &p->x[0].shape,
-                             p->y_name ? &p->y.shape : NULL, names, path, err));
+    MASE_TRY(mase_raw_set_shapes(r, &d->info.data.sample, &p->x[0].shape,
+                                 p->y_name ? &p->y.shape : NULL, names, path, err));
     for (int i = 1; i < p->inputs; i++)
-        MASE_TRY(
-            mase_fit_more(r, i, &p->x[i].shape, p->x[0].shape.dim[0], p->x_name[i], path, err));
+        MASE_TRY(mase_raw_add_input(r, i, &p->x[i].shape, p->x[0].shape.dim[0], p->x_name[i], path,
+                                    err));
     if (r->features > FEATURES_MAX)
         return mase_fail_in(err, MASE_ELIMIT, path, "samples of %" PRId64 " features, at most %d",
                             r->features, FEATURES_MAX);
@@ -177,7 +177,7 @@ static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, s
         if (r->target == MASE_TARGET_CLASS && !texts)
             MASE_TRY(take_label(r, &p.y, i, path, p.y_name, err));
     }
-    return mase_texts_check(&in->texts, r, texts, p.y_name, path, err);
+    return mase_text_labels_check(&in->texts, r, texts, p.y_name, path, err);
 }
 
 /* What else the file has with as many rows: inputs of a network may be called so. */
@@ -197,7 +197,7 @@ static void offer_others(struct mase_raw *r, struct reading *in, const struct ma
         const char *name =
             mase_arena_strndup(&in->scratch, e->name, strlen(e->name) - strlen(".npy"));
         if (!mase_npy_outline(&t, &c, e->size, &err))
-            mase_raw_offer(r, &in->scratch, n, name, &t.shape, r->rows);
+            mase_raw_add_other(r, &in->scratch, n, name, &t.shape, r->rows);
     }
 }
 
@@ -223,7 +223,7 @@ static struct mase_array_names choose_arrays(struct reading *in, const struct ma
                                               strlen(z->entries[i].name) - strlen(".npy"));
     if (!has_array(z, n.x[0]) || (n.y[0] && !has_array(z, n.y[0])))
         (void)mase_guess_arrays(&n, c, all, count);
-    mase_tell_arrays(&n, all, count, z->path);
+    mase_log_arrays(&n, all, count, z->path);
     return n;
 }
 
@@ -234,7 +234,7 @@ static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, 
     MASE_TRY(mase_zip_open(&in->zip, &in->scratch, f->data, f->size, f->path, err));
     const struct mase_array_names n = choose_arrays(in, c);
     MASE_TRY(add_arrays(d, r, in, &n, 0, err));
-    mase_raw_name_array(r, &n);
+    mase_raw_set_array_name(r, &n);
     offer_others(r, in, &n);
     const int64_t training = r->rows;
     if (n.x[1])
@@ -243,11 +243,11 @@ static enum mase_status read_arrays(struct mase_dataset *d, struct mase_raw *r, 
     if (n.x[2])
         MASE_TRY(add_arrays(d, r, in, &n, 2, err));
     r->training = n.x[1] || n.x[2] ? training : 0;
-    mase_name_features(r, &d->arena);
-    mase_warn_of_channels(&d->info.data.sample, in->zip.path);
+    mase_raw_name_features(r, &d->arena);
+    mase_warn_channels_last(&d->info.data.sample, in->zip.path);
     if (in->texts.text)
-        return mase_texts_number(&in->texts, r, &d->arena, c, in->zip.path, err);
-    mase_raw_tell_one_hot(r, in->zip.path);
+        return mase_text_labels_number(&in->texts, r, &d->arena, c, in->zip.path, err);
+    mase_raw_log_one_hot(r, in->zip.path);
     return MASE_OK;
 }
 
@@ -267,9 +267,9 @@ enum mase_status mase_open_npz(struct mase_dataset *d, const struct mase_dataset
     struct mase_file f;
     struct mase_columns c;
     struct mase_raw r = { .drop = opts->drop_missing, .target = opts->target };
-    MASE_TRY(mase_columns_of(&c, &d->arena, opts, NULL, err));
+    MASE_TRY(mase_columns_from_opts(&c, &d->arena, opts, NULL, err));
     if (c.group && !c.group_inherited)
-        return mase_fail_no_column(file, c.group, err);
+        return mase_fail_split_by_column(file, c.group, err);
     MASE_TRY(mase_file_open(&f, file, err));
     enum mase_status st = mase_npz_table(d, &r, &f, &c, err);
     if (!st)

@@ -79,7 +79,7 @@ static int is_picture(const char *name)
     const size_t n = strlen(name);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         const size_t size = strlen(endings[i]);
-        if (n > size && mase_same_word(name + n - size, endings[i]))
+        if (n > size && mase_strcaseeq(name + n - size, endings[i]))
             return i < 3 ? 1 : -1;
     }
     return 0;
@@ -169,7 +169,7 @@ static bool are_parts(int *part, const struct names *n)
 {
     bool train = false;
     for (int i = 0; i < n->count; i++) {
-        part[i] = mase_part_of_name(n->name[i]);
+        part[i] = mase_split_of_word(n->name[i]);
         if (part[i] < 0)
             return false;
         train = train || part[i] == MASE_SPLIT_TRAIN;
@@ -247,9 +247,9 @@ static enum mase_status decode_all(struct mase_dataset *d, const struct collecti
         w->path = c->item[i].path;
         MASE_TRY(mase_file_open(&f, w->path, err));
         mase_add_checksum(d, &f);
-        const struct mase_reader_question q = { MASE_READER_PICTURE, want->channels, want->height,
-                                                want->width, f.size };
-        const enum mase_status st = mase_reader_ask(w, q, f.data, to, size, NULL, err);
+        const struct mase_reader_request q = { MASE_READER_PICTURE, want->channels, want->height,
+                                               want->width, f.size };
+        const enum mase_status st = mase_reader_call(w, q, f.data, to, size, NULL, err);
         mase_file_close(&f);
         if (st)
             return st;
@@ -291,19 +291,19 @@ static enum mase_status read_pixels(struct mase_dataset *d, const struct collect
 static enum mase_status split(struct mase_dataset *d, const struct collection *c,
                               const struct mase_dataset_opts *opts, struct mase_err *err)
 {
-    struct mase_dataset_opts all = mase_fit_split(opts, c->parts, false, false);
+    struct mase_dataset_opts all = mase_applicable_split(opts, c->parts, false, false);
     int64_t count[MASE_SPLIT_COUNT] = { 0 };
     for (int i = 0; i < c->count; i++)
         count[c->item[i].part]++;
     if (c->parts)
         return mase_split_parts(d, opts, count[MASE_SPLIT_TRAIN], count[MASE_SPLIT_VALIDATION],
                                 MASE_SPLIT_TEST, err);
-    if (!mase_is_divided(&all)) { /* the usual shares, of each class */
+    if (!mase_has_split_opts(&all)) { /* the usual shares, of each class */
         static const double usual[] = { 0.72, 0.08, 0.2 };
         memcpy(all.split.share, usual, sizeof usual);
         all.original_splits = false;
     }
-    return mase_divide(d, &all, 0, NULL, err);
+    return mase_split_by_shares(d, &all, 0, NULL, err);
 }
 
 static enum mase_status open_pictures(struct mase_dataset *d, const struct mase_dataset_opts *opts,
@@ -333,7 +333,7 @@ static enum mase_status open_pictures(struct mase_dataset *d, const struct mase_
         for (int k = 0; k < 3; k++)
             usual.image.std[k] = 1;
     }
-    return mase_image_apply(d, &usual, err);
+    return mase_image_normalise(d, &usual, err);
 }
 
 /* ---- folders of known files ---- */

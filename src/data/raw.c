@@ -160,7 +160,7 @@ enum mase_status mase_raw_one_hot(struct mase_raw *r, const double *value, const
                         row, array, r->classes);
 }
 
-void mase_raw_tell_one_hot(const struct mase_raw *r, const char *path)
+void mase_raw_log_one_hot(const struct mase_raw *r, const char *path)
 {
     if (r->target == MASE_TARGET_CLASS && r->classes && !r->class_names)
         mase_info("%s: the labels are one-hot: %d columns, one for each class", path, r->classes);
@@ -318,7 +318,7 @@ static struct ordered order_rows(struct mase_raw *r, const struct mase_dataset_o
 {
     struct ordered o = { r, mase_xcalloc((size_t)r->rows * sizeof(uint32_t)) };
     const uint32_t n = (uint32_t)r->rows;
-    if (r->training || (mase_is_divided(opts) && !r->published)) {
+    if (r->training || (mase_has_split_opts(opts) && !r->published)) {
         for (uint32_t i = 0; i < n; i++)
             o.row[i] = i;
         return o;
@@ -459,12 +459,12 @@ static enum mase_status divide(struct mase_dataset *d, const struct mase_raw *r,
                                const struct mase_dataset_opts *opts, struct mase_err *err)
 {
     struct mase_groups g;
-    if (!mase_is_divided(opts) || r->training)
+    if (!mase_has_split_opts(opts) || r->training)
         return mase_split_parts(d, opts, r->training, r->validation, MASE_SPLIT_TRAIN, err);
     if (!r->grouped)
-        return mase_divide(d, opts, 0, NULL, err);
+        return mase_split_by_shares(d, opts, 0, NULL, err);
     MASE_TRY(number_groups(&g, d, r, opts->split.by, err));
-    return mase_divide(d, opts, 0, &g, err);
+    return mase_split_by_shares(d, opts, 0, &g, err);
 }
 
 static const char *const *copy_names(struct mase_arena *a, const char *const *names, int n)
@@ -511,7 +511,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
                                  struct mase_err *err)
 {
     struct mase_dataset_opts fitted =
-        mase_fit_split(opts, r->training || r->published, r->validation > 0, r->grouped);
+        mase_applicable_split(opts, r->training || r->published, r->validation > 0, r->grouped);
     if (opts->in_order) {
         fitted.split = (struct mase_data_split){ 0 };
         fitted.original_splits = true;
@@ -522,7 +522,7 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
     opts = &fitted;
     MASE_TRY(mase_raw_check(r, path, err));
     own_names(d, r);
-    mase_raw_inputs(d, r, opts);
+    mase_dataset_set_inputs(d, r, opts);
     struct ordered o = order_rows(r, opts);
     d->info.rows = r->rows;
     d->info.duplicates = r->duplicates;

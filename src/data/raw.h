@@ -76,10 +76,10 @@ enum mase_status mase_raw_one_hot(struct mase_raw *r, const double *value, const
                                   const char *array, int64_t row,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Say that labels came so, if they did. */
-void mase_raw_tell_one_hot(const struct mase_raw *r, const char *path);
+void mase_raw_log_one_hot(const struct mase_raw *r, const char *path);
 
 /* Samples that look like pictures with their channels behind: PyTorch has them first. */
-void mase_warn_of_channels(const struct mase_shape *sample, const char *path);
+void mase_warn_channels_last(const struct mase_shape *sample, const char *path);
 
 /* The table of d: training rows first, then the test rows; split as jsc is (a permutation by
  * NumPy's RandomState(42), a fifth to test) unless the file had splits of its own; scaled as opts
@@ -102,9 +102,9 @@ struct mase_columns {
 
 /* What opts choose, and the label that stands behind the file's name (NULL: none does). Classes
  * have one label. */
-enum mase_status mase_columns_of(struct mase_columns *c, struct mase_arena *a,
-                                 const struct mase_dataset_opts *opts, const char *label,
-                                 struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_columns_from_opts(struct mase_columns *c, struct mase_arena *a,
+                                        const struct mase_dataset_opts *opts, const char *label,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 
 /* The columns that a file has. */
 struct mase_header {
@@ -151,36 +151,38 @@ bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *c,
                        const char *const *all, int count);
 /* Say which of the file's arrays train and test where their names do not, and which look as if they
  * were samples or labels, too, but are not read. */
-void mase_tell_arrays(const struct mase_array_names *n, const char *const *all, int count,
-                      const char *path);
+void mase_log_arrays(const struct mase_array_names *n, const char *const *all, int count,
+                     const char *path);
 /* Arrays have no columns to split by. */
-enum mase_status mase_fail_no_column(const char *path, const char *column, struct mase_err *err);
+enum mase_status mase_fail_split_by_column(const char *path, const char *column,
+                                           struct mase_err *err);
 /* "x0", "x1", ... for the features of arrays, and "y", or "y0", "y1", ... for the targets behind
  * them. Owned by a. */
-void mase_name_features(struct mase_raw *r, struct mase_arena *a);
+void mase_raw_name_features(struct mase_raw *r, struct mase_arena *a);
 /* Do arrays of these shapes belong together as samples and what target wants of them? y: NULL,
  * there is none. Then the shape of a sample and how many features and targets there are, which
  * further arrays must have, too, go to sample and r. */
-enum mase_status mase_fit_arrays(struct mase_raw *r, struct mase_shape *sample,
-                                 const struct mase_shape *x, const struct mase_shape *y,
-                                 const char *const names[2], const char *path,
-                                 struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_raw_set_shapes(struct mase_raw *r, struct mase_shape *sample,
+                                     const struct mase_shape *x, const struct mase_shape *y,
+                                     const char *const names[2], const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- labels that are texts (texts.c) ---- */
+/* ---- labels that are texts (text_labels.c) ---- */
 
-struct mase_texts {
+struct mase_text_labels {
     const char *const *text; // (count), in the order of the rows; NULL: labels are numbers
     int64_t count;
 };
-void mase_texts_add(struct mase_texts *t, struct mase_arena *a, const char *const *text, int64_t n);
+void mase_text_labels_add(struct mase_text_labels *t, struct mase_arena *a, const char *const *text,
+                          int64_t n);
 /* All rows that r has so far, or none, must have them; these: the last array does. */
-enum mase_status mase_texts_check(const struct mase_texts *t, const struct mase_raw *r, bool these,
-                                  const char *array, const char *path,
-                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_text_labels_check(const struct mase_text_labels *t, const struct mase_raw *r,
+                                        bool these, const char *array, const char *path,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* Labels and names of the classes of r, in a. */
-enum mase_status mase_texts_number(const struct mase_texts *t, struct mase_raw *r,
-                                   struct mase_arena *a, const struct mase_columns *c,
-                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_text_labels_number(const struct mase_text_labels *t, struct mase_raw *r,
+                                         struct mase_arena *a, const struct mase_columns *c,
+                                         const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- several inputs (several_inputs.c) ---- */
 
@@ -189,23 +191,23 @@ int mase_array_inputs(const struct mase_columns *c, const struct mase_array_name
 const char *mase_array_of_part(struct mase_arena *a, const struct mase_array_names *n,
                                const struct mase_columns *c, int part, int input);
 /* A further input, counted from 1, whose features follow those of r. */
-enum mase_status mase_fit_more(struct mase_raw *r, int input, const struct mase_shape *x,
-                               int64_t rows, const char *name, const char *path,
-                               struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_raw_add_input(struct mase_raw *r, int input, const struct mase_shape *x,
+                                    int64_t rows, const char *name, const char *path,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 /* An array that nobody has asked for, like those of training; kept if it has a row for each sample.
  */
-void mase_raw_offer(struct mase_raw *r, struct mase_arena *a, const struct mase_array_names *n,
-                    const char *array, const struct mase_shape *x, int64_t rows);
+void mase_raw_add_other(struct mase_raw *r, struct mase_arena *a, const struct mase_array_names *n,
+                        const char *array, const struct mase_shape *x, int64_t rows);
 /* What the array that is the input is called, without its part. */
-void mase_raw_name_array(struct mase_raw *r, const struct mase_array_names *n);
+void mase_raw_set_array_name(struct mase_raw *r, const struct mase_array_names *n);
 /* Where semicolons in --features divide columns, r->more has the first of each input behind the
  * first: it becomes their shapes. Returns the shape of the first. */
-struct mase_shape mase_group_columns(struct mase_raw *r);
+struct mase_shape mase_raw_shape_inputs(struct mase_raw *r);
 /* What r knows of them goes to d, which has the shape of the first. */
-void mase_raw_inputs(struct mase_dataset *d, struct mase_raw *r,
-                     const struct mase_dataset_opts *opts);
+void mase_dataset_set_inputs(struct mase_dataset *d, struct mase_raw *r,
+                             const struct mase_dataset_opts *opts);
 /* Those of one sample, from the shape of all. */
-struct mase_shape mase_without_rows(const struct mase_shape *all);
+struct mase_shape mase_sample_shape(const struct mase_shape *all);
 
 /* A compound table of HDF5: the features by name, and either the classes as one-hot columns (given
  * one_hot names) or a label column. */

@@ -110,7 +110,7 @@ static enum mase_status fail_start(const struct mase_reader *w, const char *what
 {
     return mase_fail_in(err, MASE_EIO, w->path,
                         "the process that reads a %s cannot be started: %s: %s", w->kind, what,
-                        mase_system_reason(why));
+                        mase_strerror(why));
 }
 
 /* It has ended in the usual way. */
@@ -215,7 +215,7 @@ static enum mase_status fail_false(struct mase_reader *w, struct mase_err *err)
 }
 
 /* Whatever it says is a sentence about its file. */
-static enum mase_status pass_on(const struct mase_reader *w, struct mase_reader_answer *v,
+static enum mase_status pass_on(const struct mase_reader *w, struct mase_reader_reply *v,
                                 struct mase_err *err)
 {
     struct mase_loc at = { .path = w->path, .off = v->err.loc.off };
@@ -224,8 +224,8 @@ static enum mase_status pass_on(const struct mase_reader *w, struct mase_reader_
     return mase_fail_at(err, known ? v->status : MASE_EPARSE, at, "%s", v->err.msg);
 }
 
-static enum mase_status ask(struct mase_reader *w, struct mase_reader_answer *v,
-                            const struct mase_reader_question *q, const void *data,
+static enum mase_status ask(struct mase_reader *w, struct mase_reader_reply *v,
+                            const struct mase_reader_request *q, const void *data,
                             struct mase_err *err)
 {
     if (w->fd <= 0)
@@ -236,11 +236,11 @@ static enum mase_status ask(struct mase_reader *w, struct mase_reader_answer *v,
     return v->status ? pass_on(w, v, err) : MASE_OK;
 }
 
-enum mase_status mase_reader_ask(struct mase_reader *w, struct mase_reader_question q,
-                                 const void *data, void *reply, size_t size, int64_t *number,
-                                 struct mase_err *err)
+enum mase_status mase_reader_call(struct mase_reader *w, struct mase_reader_request q,
+                                  const void *data, void *reply, size_t size, int64_t *number,
+                                  struct mase_err *err)
 {
-    struct mase_reader_answer v;
+    struct mase_reader_reply v;
     MASE_TRY(ask(w, &v, &q, data, err));
     if (v.bytes != size)
         return fail_false(w, err);
@@ -249,11 +249,11 @@ enum mase_status mase_reader_ask(struct mase_reader *w, struct mase_reader_quest
     return mase_reader_receive(w->fd, reply, size) ? MASE_OK : fail_dead(w, err);
 }
 
-enum mase_status mase_reader_ask_any(struct mase_reader *w, struct mase_reader_question q,
-                                     const void *data, const char **reply, size_t *size,
-                                     uint64_t most, struct mase_arena *a, struct mase_err *err)
+enum mase_status mase_reader_call_any(struct mase_reader *w, struct mase_reader_request q,
+                                      const void *data, const char **reply, size_t *size,
+                                      uint64_t most, struct mase_arena *a, struct mase_err *err)
 {
-    struct mase_reader_answer v;
+    struct mase_reader_reply v;
     MASE_TRY(ask(w, &v, &q, data, err));
     if (v.bytes > most)
         return fail_false(w, err);

@@ -25,31 +25,31 @@
 
 /* What it is asked, and what it answers, as they travel: both ends were built together. */
 enum mase_reader_verb {
-    MASE_READER_PICTURE,   /* first, count, set: height, width, channels; the file's bytes */
-    MASE_READER_OPEN,      /* an HDF5 file by its path; from here on it can open nothing */
-    MASE_READER_HAS,       /* a name: number is whether there is one */
-    MASE_READER_NAMES,     /* of the datasets at the root */
-    MASE_READER_TABLE,     /* a column: the name of the first table that has it, or "" */
-    MASE_READER_SET_OPEN,  /* a name: number is the set's, then struct mase_h5_facts */
-    MASE_READER_SET_CLOSE, /* set */
-    MASE_READER_ROWS,      /* set, first, count: doubles */
-    MASE_READER_TEXTS,     /* set: of a dataset of one dimension */
-    MASE_READER_COLUMNS,   /* set: struct mase_h5_column for each, then their names */
-    MASE_READER_CHOOSE,    /* set, names: those that RECORDS reads */
-    MASE_READER_RECORDS,   /* set, first, count: doubles */
-    MASE_READER_WORDS,     /* set, a column's name: its texts */
-    MASE_READER_MISBEHAVE, /* for tests: as a damaged file can make a library do */
+    MASE_READER_PICTURE,      /* first, count, set: height, width, channels; the file's bytes */
+    MASE_READER_OPEN,         /* an HDF5 file by its path; from here on it can open nothing */
+    MASE_READER_HAS,          /* a name: number is whether there is one */
+    MASE_READER_NAMES,        /* of the datasets at the root */
+    MASE_READER_TABLE,        /* a column: the name of the first table that has it, or "" */
+    MASE_READER_SET_OPEN,     /* a name: number is the set's, then struct mase_h5_facts */
+    MASE_READER_SET_CLOSE,    /* set */
+    MASE_READER_ROWS,         /* set, first, count: doubles */
+    MASE_READER_TEXTS,        /* set: of a dataset of one dimension */
+    MASE_READER_COLUMNS,      /* set: struct mase_h5_column for each, then their names */
+    MASE_READER_SELECT,       /* set, names: those that RECORDS reads */
+    MASE_READER_RECORDS,      /* set, first, count: doubles */
+    MASE_READER_COLUMN_TEXTS, /* set, a column's name: its texts */
+    MASE_READER_MISBEHAVE,    /* for tests: as a damaged file can make a library do */
     MASE_READER_VERBS
 };
 
-struct mase_reader_question {
+struct mase_reader_request {
     enum mase_reader_verb verb;
     int32_t set;
     int64_t first, count;
     uint64_t bytes; /* that follow */
 };
 
-struct mase_reader_answer {
+struct mase_reader_reply {
     enum mase_status status; /* on failure nothing follows */
     struct mase_err err;
     int64_t number;
@@ -79,14 +79,14 @@ struct mase_reader {
 /* w has limits, library and kind, the rest zero. */
 enum mase_status mase_reader_start(struct mase_reader *w, struct mase_err *err) MASE_MUST_CHECK;
 /* Ask, and take an answer of exactly so many bytes. */
-enum mase_status mase_reader_ask(struct mase_reader *w, struct mase_reader_question q,
-                                 const void *data, void *reply, size_t size, int64_t *number,
-                                 struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_reader_call(struct mase_reader *w, struct mase_reader_request q,
+                                  const void *data, void *reply, size_t size, int64_t *number,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* The same where the answer has any size up to `most`; in a, with a 0 behind it. */
-enum mase_status mase_reader_ask_any(struct mase_reader *w, struct mase_reader_question q,
-                                     const void *data, const char **reply, size_t *size,
-                                     uint64_t most, struct mase_arena *a,
-                                     struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_reader_call_any(struct mase_reader *w, struct mase_reader_request q,
+                                      const void *data, const char **reply, size_t *size,
+                                      uint64_t most, struct mase_arena *a,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* It may have been stopped, or never started. */
 void mase_reader_stop(struct mase_reader *w);
 

@@ -32,7 +32,7 @@ struct server {
     struct mase_arena arena;
     struct mase_hdf5 file;
     struct mase_hdf5_set set[SETS_MAX]; /* by their numbers; 0 is none */
-    const struct mase_reader_question *q;
+    const struct mase_reader_request *q;
     char *data; /* of the question, with a 0 behind it */
     struct mase_str reply;
     int64_t number;
@@ -111,7 +111,7 @@ static void *make_room(struct server *v, uint64_t bytes)
 
 static enum mase_status picture(struct server *v, struct mase_err *err)
 {
-    const struct mase_reader_question *q = v->q;
+    const struct mase_reader_request *q = v->q;
     const struct mase_picture_want want = { q->set, (int)q->first, (int)q->count };
     seal(v);
     void *to = make_room(v, (uint64_t)q->set * (uint64_t)q->first * (uint64_t)q->count);
@@ -206,7 +206,7 @@ static enum mase_status choose(struct server *v, struct mase_err *err)
     char *text = mase_arena_memdup(&v->arena, v->data, v->q->bytes + 1);
     for (int i = 0; i < n; i++, text += strlen(text) + 1)
         list[i] = text;
-    return mase_hdf5_choose(set_of(v), list, n, err);
+    return mase_hdf5_select(set_of(v), list, n, err);
 }
 
 static enum mase_status records(struct server *v, struct mase_err *err)
@@ -218,7 +218,7 @@ static enum mase_status records(struct server *v, struct mase_err *err)
 
 static enum mase_status words(struct server *v, struct mase_err *err)
 {
-    return mase_hdf5_words(&v->reply, set_of(v), v->data, err);
+    return mase_hdf5_column_texts(&v->reply, set_of(v), v->data, err);
 }
 
 /* For tests. What it finds it can do is said in the error. */
@@ -258,17 +258,17 @@ static answer_fn *const answers[MASE_READER_VERBS] = {
     [MASE_READER_ROWS] = rows,
     [MASE_READER_TEXTS] = texts,
     [MASE_READER_COLUMNS] = columns,
-    [MASE_READER_CHOOSE] = choose,
+    [MASE_READER_SELECT] = choose,
     [MASE_READER_RECORDS] = records,
-    [MASE_READER_WORDS] = words,
+    [MASE_READER_COLUMN_TEXTS] = words,
     [MASE_READER_MISBEHAVE] = misbehave,
 };
 
 /* False: nobody asks any more. */
 static bool serve(struct server *v)
 {
-    struct mase_reader_question q;
-    struct mase_reader_answer a = { 0 };
+    struct mase_reader_request q;
+    struct mase_reader_reply a = { 0 };
     if (!mase_reader_receive(SOCKET, &q, sizeof q) || q.verb >= MASE_READER_VERBS)
         return false;
     if (v->limits.each)

@@ -180,8 +180,8 @@ enum mase_status mase_scale_table(struct mase_dataset *d, float *to,
     } else if (fits[d->info.scale]) {
         d->info.scaling = fits[d->info.scale](&d->arena, features, rows, from->get, from->table);
         d->info.scale_rows = rows.count;
-        mase_keep_integers(d, (double *)(uintptr_t)d->info.scaling.mean,
-                           (double *)(uintptr_t)d->info.scaling.std);
+        mase_unscale_integers(d, (double *)(uintptr_t)d->info.scaling.mean,
+                              (double *)(uintptr_t)d->info.scaling.std);
     }
     d->table = to;
     return fill(d, to, from, err);

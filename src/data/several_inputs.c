@@ -73,9 +73,9 @@ int mase_array_inputs(const struct mase_columns *c, const struct mase_array_name
     return c->chosen.feature_count && n->chosen ? c->chosen.feature_count : 1;
 }
 
-enum mase_status mase_fit_more(struct mase_raw *r, int input, const struct mase_shape *x,
-                               int64_t rows, const char *name, const char *path,
-                               struct mase_err *err)
+enum mase_status mase_raw_add_input(struct mase_raw *r, int input, const struct mase_shape *x,
+                                    int64_t rows, const char *name, const char *path,
+                                    struct mase_err *err)
 {
     if (input > MASE_MORE_INPUTS)
         return mase_fail_in(err, MASE_ELIMIT, path, "--features names more than %d arrays",
@@ -84,7 +84,7 @@ enum mase_status mase_fit_more(struct mase_raw *r, int input, const struct mase_
     const bool known = r->more_count >= input;
     struct mase_shape sample = { 0 };
     if (x->rank >= 1)
-        sample = mase_without_rows(x);
+        sample = mase_sample_shape(x);
     if (x->rank < 1 || x->dim[0] != rows || mase_shape_count(x) < 1 ||
         (known && !mase_shape_equal(&sample, own))) {
         struct mase_str text = { 0 };
@@ -102,8 +102,8 @@ enum mase_status mase_fit_more(struct mase_raw *r, int input, const struct mase_
     return MASE_OK;
 }
 
-void mase_raw_offer(struct mase_raw *r, struct mase_arena *a, const struct mase_array_names *n,
-                    const char *array, const struct mase_shape *x, int64_t rows)
+void mase_raw_add_other(struct mase_raw *r, struct mase_arena *a, const struct mase_array_names *n,
+                        const char *array, const struct mase_shape *x, int64_t rows)
 {
     const char *name = stem_of(a, n, array);
     if (!name || mase_streq(array, n->x[0]) || (n->y[0] && mase_streq(array, n->y[0])))
@@ -112,11 +112,11 @@ void mase_raw_offer(struct mase_raw *r, struct mase_arena *a, const struct mase_
         x->rank < 1 || x->dim[0] != rows || rows < 1)
         return;
     struct mase_raw_other *o = &r->other[r->other_count++];
-    *o = (struct mase_raw_other){ .sample = mase_without_rows(x) };
+    *o = (struct mase_raw_other){ .sample = mase_sample_shape(x) };
     memcpy(o->name, name, strlen(name) + 1);
 }
 
-void mase_raw_name_array(struct mase_raw *r, const struct mase_array_names *n)
+void mase_raw_set_array_name(struct mase_raw *r, const struct mase_array_names *n)
 {
     if (strlen(n->stem) < sizeof r->array)
         memcpy(r->array, n->stem, strlen(n->stem) + 1);
@@ -125,7 +125,7 @@ void mase_raw_name_array(struct mase_raw *r, const struct mase_array_names *n)
 
 /* ---- columns ---- */
 
-struct mase_shape mase_group_columns(struct mase_raw *r)
+struct mase_shape mase_raw_shape_inputs(struct mase_raw *r)
 {
     const int64_t all = r->features - r->targets, first = r->more_count ? r->more[0].dim[0] : all;
     for (int i = 0; i < r->more_count; i++) { /* from the first column to the number of them */
@@ -175,8 +175,8 @@ static void take_others(struct mase_dataset *d, const struct mase_raw *r)
     d->info.data.other_count = r->other_count;
 }
 
-void mase_raw_inputs(struct mase_dataset *d, struct mase_raw *r,
-                     const struct mase_dataset_opts *opts)
+void mase_dataset_set_inputs(struct mase_dataset *d, struct mase_raw *r,
+                             const struct mase_dataset_opts *opts)
 {
     struct mase_data_info *info = &d->info.data;
     const struct mase_data_columns *c = &opts->columns;
@@ -208,7 +208,7 @@ void mase_raw_inputs(struct mase_dataset *d, struct mase_raw *r,
     r->feature_names = names;
 }
 
-void mase_keep_integers(struct mase_dataset *d, double *mean, double *std)
+void mase_unscale_integers(struct mase_dataset *d, double *mean, double *std)
 {
     const struct mase_data_info *info = &d->info.data;
     int64_t f = 0;

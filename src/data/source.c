@@ -35,7 +35,7 @@ enum mase_status mase_source(struct mase_dataset *d, const char *path, struct ma
 bool mase_is_fashion(const char *dir)
 {
     for (const char *p = dir; *p; p++)
-        if (mase_same_word_n(p, "fashion", 7))
+        if (mase_strncaseeq(p, "fashion", 7))
             return true;
     return false;
 }

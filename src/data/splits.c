@@ -51,17 +51,18 @@ enum mase_status mase_split_parts(struct mase_dataset *d, const struct mase_data
                                   int64_t training, int64_t validation,
                                   enum mase_split original_validation, struct mase_err *err)
 {
-    const struct mase_dataset_opts fitted = mase_fit_split(opts, true, validation > 0, false);
+    const struct mase_dataset_opts fitted =
+        mase_applicable_split(opts, true, validation > 0, false);
     opts = &fitted;
     const int64_t tests = training + validation, count = d->info.rows - tests;
     const struct mase_split_rows held = mase_split_range(d, training, validation);
-    if (validation && mase_is_divided(opts))
+    if (validation && mase_has_split_opts(opts))
         return mase_fail(err, MASE_EVALUE,
                          "%s says itself which rows validate and test; they cannot be split "
                          "otherwise",
                          d->info.data.name);
-    if (mase_is_divided(opts))
-        return mase_divide(d, opts, training, NULL, err);
+    if (mase_has_split_opts(opts))
+        return mase_split_by_shares(d, opts, training, NULL, err);
     if (validation && !count)
         mase_warn("%s has no rows to test: tested are those that validate", d->info.data.name);
     d->info.split.seed = opts->split.seed;

@@ -30,7 +30,7 @@ enum mase_status mase_open_toy_tiny(struct mase_dataset *d, const struct mase_da
                                     const char *file, struct mase_err *err)
 {
     static const char *const class_names[] = { "negative", "positive" };
-    if (mase_is_divided(opts) && !opts->split.inherited)
+    if (mase_has_split_opts(opts) && !opts->split.inherited)
         return mase_fail(err, MASE_EVALUE,
                          "toy_tiny is drawn split by split and cannot be split otherwise");
     if (file)

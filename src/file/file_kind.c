@@ -9,7 +9,7 @@
  *     12 bytes, ... "brain.Event:"        event file
  *     "mase-graph ", after comments       our graphs
  */
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 #include "file/tensor_readers.h"
 #include "file/zip.h"
 
-const struct mase_kind_info mase_kinds[MASE_KIND_COUNT] = {
+const struct mase_file_kind_info mase_file_kinds[MASE_KIND_COUNT] = {
     [MASE_KIND_UNKNOWN] = { "unknown", "a file of an unknown kind", "" },
     [MASE_KIND_TORCH] = { "torch", "a PyTorch file", ".pt .pth .ckpt" },
     [MASE_KIND_TORCH_OLD] = { "torch_old", "a PyTorch file of the format before zip", "" },
@@ -114,7 +114,7 @@ static bool is_html(const struct bytes *b)
         at++;
     for (int i = 0; i < 3; i++)
         if (b->size - at >= strlen(heads[i]) &&
-            mase_same_word_n((const char *)b->data + at, heads[i], strlen(heads[i])))
+            mase_strncaseeq((const char *)b->data + at, heads[i], strlen(heads[i])))
             return true;
     return false;
 }
@@ -131,7 +131,7 @@ static bool is_pickle(const struct bytes *b)
 
 /* ---- zip ---- */
 
-static enum mase_kind kind_of_entries(const struct mase_zip *z)
+static enum mase_file_kind kind_of_entries(const struct mase_zip *z)
 {
     bool torch = false, script = false;
     int arrays = 0;
@@ -148,14 +148,14 @@ static enum mase_kind kind_of_entries(const struct mase_zip *z)
     return z->count && arrays == z->count ? MASE_KIND_NPZ : MASE_KIND_ZIP;
 }
 
-static enum mase_kind kind_by_name(const char *path)
+static enum mase_file_kind kind_by_name(const char *path)
 {
     for (int i = 0; i < MASE_KIND_COUNT; i++) {
-        const char *suffix = mase_kinds[i].suffix;
+        const char *suffix = mase_file_kinds[i].suffix;
         while (*suffix) {
             const size_t n = strcspn(suffix, " "), len = strlen(path);
             if (len > n && memcmp(path + len - n, suffix, n) == 0)
-                return (enum mase_kind)i;
+                return (enum mase_file_kind)i;
             suffix += n + (suffix[n] == ' ');
         }
     }
@@ -163,12 +163,12 @@ static enum mase_kind kind_by_name(const char *path)
 }
 
 /* One whose directory cannot be read is what its name says, so that its reader can complain. */
-static enum mase_kind kind_of_zip(const struct bytes *b, const char *path)
+static enum mase_file_kind kind_of_zip(const struct bytes *b, const char *path)
 {
     struct mase_arena a = { 0 };
     struct mase_zip z;
     struct mase_err ignored = { 0 };
-    enum mase_kind kind = kind_by_name(path);
+    enum mase_file_kind kind = kind_by_name(path);
     if (mase_zip_open(&z, &a, b->data, b->size, path, &ignored) == MASE_OK)
         kind = kind_of_entries(&z);
     else if (kind != MASE_KIND_TORCH && kind != MASE_KIND_NPZ)
@@ -180,18 +180,18 @@ static enum mase_kind kind_of_zip(const struct bytes *b, const char *path)
 /* ---- any ---- */
 
 /* A name is believed of what has no bytes to be known by. */
-static enum mase_kind kind_of_text(const char *path)
+static enum mase_file_kind kind_of_text(const char *path)
 {
-    static const enum mase_kind told_by_name[] = { MASE_KIND_PYTHON, MASE_KIND_JSON, MASE_KIND_TOML,
-                                                   MASE_KIND_ONNX };
-    const enum mase_kind kind = kind_by_name(path);
+    static const enum mase_file_kind told_by_name[] = { MASE_KIND_PYTHON, MASE_KIND_JSON,
+                                                        MASE_KIND_TOML, MASE_KIND_ONNX };
+    const enum mase_file_kind kind = kind_by_name(path);
     for (size_t i = 0; i < sizeof told_by_name / sizeof told_by_name[0]; i++)
         if (kind == told_by_name[i])
             return kind;
     return MASE_KIND_UNKNOWN;
 }
 
-enum mase_kind mase_kind_of(const void *data, size_t size, const char *path)
+enum mase_file_kind mase_file_kind_of(const void *data, size_t size, const char *path)
 {
     const struct bytes b = { data, size };
     if (has(&b, 0, "PK\3\4", 4) || has(&b, 0, "PK\5\6", 4))
@@ -217,10 +217,10 @@ enum mase_kind mase_kind_of(const void *data, size_t size, const char *path)
     return is_pickle(&b) ? MASE_KIND_PICKLE : kind_of_text(path);
 }
 
-static enum mase_kind kind_of_folder(const char *path)
+static enum mase_file_kind kind_of_folder(const char *path)
 {
     struct mase_arena a = { 0 };
-    enum mase_kind kind = MASE_KIND_FOLDER;
+    enum mase_file_kind kind = MASE_KIND_FOLDER;
     if (mase_is_file(mase_path_join(&a, path, "graph_module.mg")))
         kind = MASE_KIND_SAVED;
     else if (mase_is_file(mase_path_join(&a, path, "run.json")))
@@ -229,7 +229,8 @@ static enum mase_kind kind_of_folder(const char *path)
     return kind;
 }
 
-enum mase_status mase_kind_find(enum mase_kind *kind, const char *path, struct mase_err *err)
+enum mase_status mase_file_kind_find(enum mase_file_kind *kind, const char *path,
+                                     struct mase_err *err)
 {
     struct mase_file f;
     if (mase_is_dir(path)) {
@@ -237,7 +238,7 @@ enum mase_status mase_kind_find(enum mase_kind *kind, const char *path, struct m
         return MASE_OK;
     }
     MASE_TRY(mase_file_open(&f, path, err));
-    *kind = mase_kind_of(f.data, f.size, path);
+    *kind = mase_file_kind_of(f.data, f.size, path);
     mase_file_close(&f);
     return MASE_OK;
 }

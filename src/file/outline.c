@@ -204,13 +204,13 @@ static read_fn *const readers[MASE_KIND_COUNT] = {
 static enum mase_status read_any(struct mase_outline *o, const char *path, bool values,
                                  struct mase_err *err)
 {
-    o->kind = mase_kind_of(o->file.data, o->file.size, path);
+    o->kind = mase_file_kind_of(o->file.data, o->file.size, path);
     o->file_bytes = (int64_t)o->file.size;
     const enum mase_status st =
         readers[o->kind]
             ? readers[o->kind](o, path, values, err)
             : mase_fail_in(err, MASE_EUNSUPPORTED, path, "%s: no tensors in there can be listed",
-                           mase_kinds[o->kind].title);
+                           mase_file_kinds[o->kind].title);
     if (st)
         mase_outline_close(o);
     return st;

@@ -121,17 +121,17 @@ struct mase_obj *mase_opaque_call(struct mase_pickle *p, const struct mase_obj *
 void mase_opaque_add(struct mase_pickle *p, struct mase_obj *o, struct mase_obj *item);
 void mase_opaque_build(struct mase_pickle *p, struct mase_obj *o, const struct mase_obj *state);
 struct mase_obj *mase_opaque_tensor(struct mase_pickle *p, const char *what);
-void mase_opaque_settle(const struct mase_pickle *p, struct mase_obj *ref);
-struct mase_obj *mase_opaque_mention(const struct mase_pickle *p, const struct mase_obj *o);
+void mase_opaque_from_ref(const struct mase_pickle *p, struct mase_obj *ref);
+struct mase_obj *mase_opaque_stub(const struct mase_pickle *p, const struct mase_obj *o);
 
 /* pickle_tensor.c: the calls that make tensors. */
 mase_call_fn mase_call_rebuild_tensor, mase_call_rebuild_tensor_v3, mase_call_rebuild_parameter,
     mase_call_rebuild_from_type;
 
-/* pickle_seal.c: make a finished tree fit to be walked: no cycles, bounded, nothing private, no key
- * twice. */
-enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
-                                  struct mase_err *err) MASE_MUST_CHECK;
+/* pickle_check.c: make a finished tree fit to be walked: no cycles, bounded, nothing private, no
+ * key twice. */
+enum mase_status mase_pickle_check_tree(const struct mase_pickle *p, struct mase_obj *root,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 
 /* torch_read.c: bytes of the pickle with the magic number of files without zip; 0: there is none.
  */

@@ -113,7 +113,7 @@ void mase_opaque_build(struct mase_pickle *p, struct mase_obj *o, const struct m
     }
 }
 
-struct mase_obj *mase_opaque_mention(const struct mase_pickle *p, const struct mase_obj *o)
+struct mase_obj *mase_opaque_stub(const struct mase_pickle *p, const struct mase_obj *o)
 {
     struct mase_obj *m = mase_new(p->arena, struct mase_obj);
     m->kind = MASE_OBJ_OPAQUE;
@@ -122,7 +122,7 @@ struct mase_obj *mase_opaque_mention(const struct mase_pickle *p, const struct m
     return m;
 }
 
-void mase_opaque_settle(const struct mase_pickle *p, struct mase_obj *o)
+void mase_opaque_from_ref(const struct mase_pickle *p, struct mase_obj *o)
 {
     const struct mase_obj_ref ref = *o->ref;
     *o = (struct mase_obj){ .kind = MASE_OBJ_OPAQUE };

@@ -525,7 +525,7 @@ static enum mase_status run(struct mase_pickle *p, struct mase_err *err)
         return mase_fail_at(err, MASE_EPARSE, mase_pickle_at(p),
                             "the pickle ends with %d objects and %d marks, not with one object",
                             p->height, p->mark_count);
-    return mase_pickle_seal(p, p->stack[0], err);
+    return mase_pickle_check_tree(p, p->stack[0], err);
 }
 
 enum mase_status mase_pickle_read(struct mase_pickle *p, struct mase_cursor *in,

@@ -5,7 +5,7 @@
 
 #include <mase/torch.h>
 
-#include "file/loading.h"
+#include "file/weights_match.h"
 
 /* What wrappers put before every name: DataParallel, Lightning, DataParallel within it. */
 static const char *const wrappers[] = { "module.", "model.", "module." };

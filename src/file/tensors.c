@@ -1,7 +1,7 @@
 /*
  * tensors.c - the named tensors of a file, whatever its kind.
  */
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/npy.h>
 #include <mase/safetensors.h>
 #include <mase/torch.h>
@@ -78,8 +78,8 @@ static enum mase_status refuse_stand_in(struct mase_tensors *t, const char *path
                                         struct mase_err *err)
 {
     (void)as_stored;
-    const enum mase_kind kind = mase_kind_of(t->file.data, t->file.size, path);
-    return mase_fail_in(err, MASE_EPARSE, path, "%s: %s", mase_kinds[kind].title,
+    const enum mase_file_kind kind = mase_file_kind_of(t->file.data, t->file.size, path);
+    return mase_fail_in(err, MASE_EPARSE, path, "%s: %s", mase_file_kinds[kind].title,
                         kind == MASE_KIND_LFS    ? "'git lfs pull' fetches the file itself"
                         : kind == MASE_KIND_HTML ? "the download gave a page in place of the file"
                                                  : "unpack it first");
@@ -113,7 +113,7 @@ static parse_fn *parser_of(const struct mase_file *f)
         return refuse_empty;
     if (mase_ends_with(f->path, ".json"))
         return parse_index;
-    parse_fn *known = parsers[mase_kind_of(f->data, f->size, f->path)];
+    parse_fn *known = parsers[mase_file_kind_of(f->data, f->size, f->path)];
     if (known)
         return known;
     for (size_t i = 0; i < sizeof torch / sizeof torch[0]; i++)

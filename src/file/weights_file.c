@@ -15,7 +15,7 @@
 
 #include <mase/log.h>
 
-#include "file/loading.h"
+#include "file/weights_match.h"
 
 /* ---- saving ---- */
 
@@ -55,7 +55,7 @@ enum mase_status mase_weights_save(const struct mase_graph *g, const char *path,
 
 /* ---- loading ---- */
 
-static void list_names(struct mase_str *out, const char *what, const struct mase_loading_names *n,
+static void list_names(struct mase_str *out, const char *what, const struct mase_match_names *n,
                        int most)
 {
     if (n->count == 0)
@@ -73,7 +73,7 @@ static void list_names(struct mase_str *out, const char *what, const struct mase
 /* Same type: the bits; else the nearest value of ours, as PyTorch's copy_ does. */
 static bool copy_param(const char *full, struct mase_param *p, void *data)
 {
-    struct mase_loading *l = data;
+    struct mase_weights_match *l = data;
     const struct mase_tensor *t = mase_map_get(&l->found, full);
     if (!t)
         return true; /* a constant, tied to what has been copied, or drawn from the seed */
@@ -88,7 +88,7 @@ static bool copy_param(const char *full, struct mase_param *p, void *data)
 }
 
 /* Counters that the file lacks start at 0, whatever was there before. */
-static void reset_counters(const struct mase_loading *l)
+static void reset_counters(const struct mase_weights_match *l)
 {
     for (int i = 0; i < l->untracked.count; i++) {
         struct mase_param *p = mase_map_get(&l->known, l->untracked.name[i]);
@@ -100,7 +100,7 @@ static void reset_counters(const struct mase_loading *l)
 enum { SHOWN = 4, NAMED = 200 };
 
 /* What no way of loading forgives, and what only the lenient does. */
-static void list_faults(struct mase_str *text, const struct mase_loading *l, bool lenient)
+static void list_faults(struct mase_str *text, const struct mase_weights_match *l, bool lenient)
 {
     if (!lenient) {
         list_names(text, "missing", &l->missing, SHOWN);
@@ -111,10 +111,10 @@ static void list_faults(struct mase_str *text, const struct mase_loading *l, boo
     list_names(text, "with other values than the network was traced with", &l->changed, SHOWN);
 }
 
-static bool any_fits(const struct mase_loading *l)
+static bool any_fits(const struct mase_weights_match *l)
 {
     for (int i = 0; i < l->count; i++) {
-        const struct mase_loading_entry *e = &l->entries[i];
+        const struct mase_match_entry *e = &l->entries[i];
         const struct mase_param *p = mase_map_get(&l->known, e->name);
         if (p && e->tensor && mase_shape_equal(&e->tensor->shape, &p->tensor.shape))
             return true;
@@ -122,10 +122,10 @@ static bool any_fits(const struct mase_loading *l)
     return false;
 }
 
-static enum mase_status refuse(const struct mase_loading *l, const struct mase_str *faults,
+static enum mase_status refuse(const struct mase_weights_match *l, const struct mase_str *faults,
                                const char *path, struct mase_err *err)
 {
-    const char *advice = mase_loading_advice(l);
+    const char *advice = mase_match_advice(l);
     if (!advice && any_fits(l) && !l->contrary.count && !l->changed.count)
         advice = "--strict no takes what fits and draws the rest from the seed";
     return mase_fail_in(err, MASE_EVALUE, path, "these are not the model's weights: %s%s%s",
@@ -133,7 +133,7 @@ static enum mase_status refuse(const struct mase_loading *l, const struct mase_s
 }
 
 /* All or nothing: what differs is listed; else all can be copied. */
-static enum mase_status check(const struct mase_loading *l, bool lenient, const char *path,
+static enum mase_status check(const struct mase_weights_match *l, bool lenient, const char *path,
                               struct mase_err *err)
 {
     struct mase_str faults = { 0 };
@@ -150,7 +150,7 @@ static enum mase_status check(const struct mase_loading *l, bool lenient, const 
     return st;
 }
 
-static void copy_all(struct mase_loading *l, struct mase_graph *g,
+static void copy_all(struct mase_weights_match *l, struct mase_graph *g,
                      const struct mase_weights_opts *opts)
 {
     if (g->weights_borrowed)
@@ -165,7 +165,7 @@ static void copy_all(struct mase_loading *l, struct mase_graph *g,
     reset_counters(l);
 }
 
-static void warn_of(const char *path, const char *what, const struct mase_loading_names *n)
+static void warn_of(const char *path, const char *what, const struct mase_match_names *n)
 {
     struct mase_str text = { 0 };
     list_names(&text, what, n, NAMED);
@@ -176,7 +176,7 @@ static void warn_of(const char *path, const char *what, const struct mase_loadin
 
 /* The usual form of a file, also of ours, is not worth a line: a state dict, or one under that key
  * with Lightning's prefix. */
-static void tell_taken(const struct mase_loading *l, const char *path)
+static void tell_taken(const struct mase_weights_match *l, const char *path)
 {
     const char *key = l->file->key ? l->file->key : "";
     const char *others = l->file->others ? l->file->others : "";
@@ -200,7 +200,7 @@ static void tell_taken(const struct mase_loading *l, const char *path)
     mase_str_release(&text);
 }
 
-static void tell(const struct mase_loading *l, const char *path)
+static void tell(const struct mase_weights_match *l, const char *path)
 {
     tell_taken(l, path);
     warn_of(path, "not in the file, drawn from the seed", &l->missing);
@@ -219,9 +219,9 @@ static enum mase_status take(struct mase_graph *g, const struct mase_tensors *fr
                              struct mase_err *err)
 {
     struct mase_arena a = { 0 };
-    struct mase_loading l = { .arena = &a, .graph = g, .file = from };
+    struct mase_weights_match l = { .arena = &a, .graph = g, .file = from };
     l.items.arena = l.known.arena = l.found.arena = &a;
-    mase_loading_compare(&l);
+    mase_match_compare(&l);
     const enum mase_status st = check(&l, opts->lenient, path, err);
     if (!st) {
         copy_all(&l, g, opts);

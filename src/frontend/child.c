@@ -218,7 +218,7 @@ static void pass_on(struct pipes *p, size_t most)
     char buffer[READ_BYTES];
     const size_t n = take(p, &p->said, buffer);
     const size_t room = most - p->heard, passed = n < room ? n : room;
-    if (mase_host_now())
+    if (mase_host_current())
         log_lines(p, buffer, passed);
     else
         write_errors(buffer, passed);

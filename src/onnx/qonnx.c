@@ -25,7 +25,7 @@ static bool read_rounding(struct mase_ox_import *im, const char *dflt, enum mase
                   { "ROUND_TO_ZERO", OX_TO_ZERO } };
     const char *mode = mase_ox_attr_text(im, "rounding_mode", dflt);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (mase_same_word(mode, names[i].name)) {
+        if (mase_strcaseeq(mode, names[i].name)) {
             *way = names[i].way;
             return !im->status;
         }

@@ -46,7 +46,7 @@ const struct mase_pass *mase_pass_at(int i)
     i -= BUILT_IN;
     if (i < added_count)
         return added[i];
-    const struct mase_host *host = mase_host_now();
+    const struct mase_host *host = mase_host_current();
     const struct mase_pass *const *further = host ? host->passes : NULL;
     for (i -= added_count; i > 0 && further && *further; i--)
         further++;

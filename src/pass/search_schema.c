@@ -363,7 +363,7 @@ static const struct mase_value *lower_sampler(const struct mase_value *setup, st
     if (!v || v->kind != MASE_STRING)
         return setup;
     for (const char *const *s = samplers; *s; s++)
-        if (mase_same_word(*s, v->s)) {
+        if (mase_strcaseeq(*s, v->s)) {
             struct mase_value *copy = mase_value_copy(a, setup);
             mase_value_set(a, copy, "sampler", mase_value_string(a, *s));
             return copy;

@@ -77,6 +77,6 @@ const struct mase_format *mase_format_intern(enum mase_quant_kind kind,
             pool.arena = (struct mase_arena){ 0 }; /* its first chunk is gone */
     }
     pthread_mutex_unlock(&pool.lock);
-    (void)mase_guard_pass_on(st, &err);
+    (void)mase_guard_propagate(st, &err);
     return &e->format;
 }

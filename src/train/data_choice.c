@@ -207,7 +207,7 @@ static enum mase_status check_pixels(const struct mase_data_choice *c, const str
 {
     const struct mase_image_opts *now = &mase_dataset_info(d)->image;
     const char *load = c->weights;
-    if (!now->channels || !info->image.channels || mase_image_same_levels(now, &info->image))
+    if (!now->channels || !info->image.channels || mase_image_same_normalisation(now, &info->image))
         return MASE_OK;
     if (!c->trains)
         return mase_fail_at(err, MASE_EVALUE, c->value[MASE_DATA_normalize]->at,

@@ -5,7 +5,7 @@
 #include <mase/trained.h>
 
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/log.h>
 
 enum mase_status mase_checkpoint_need_graph(struct mase_graph **g, const char *path,
@@ -63,10 +63,10 @@ enum mase_status mase_checkpoint_follow(struct mase_graph *g, const char *path,
                                         struct mase_err *err)
 {
     struct mase_graph *trained = NULL;
-    enum mase_kind kind;
+    enum mase_file_kind kind;
     if (!mase_is_file(path)) /* a stream was read for its weights */
         return MASE_OK;
-    MASE_TRY(mase_kind_find(&kind, path, err));
+    MASE_TRY(mase_file_kind_find(&kind, path, err));
     if (kind != MASE_KIND_TORCH)
         return MASE_OK;
     MASE_TRY(mase_checkpoint_graph(&trained, path, err));

@@ -73,8 +73,8 @@ static void use_reference(struct mase_predictor *p, int64_t n)
 {
     struct mase_worker *s = p->worker;
     float *x = mase_plan_floats(p->features * n), *y = mase_plan_floats(p->outputs * n);
-    mase_aligned_follow(x, p); /* which may be older than this call */
-    mase_aligned_follow(y, p);
+    mase_aligned_give(x, p); /* which may be older than this call */
+    mase_aligned_give(y, p);
     mase_aligned_free(s->x.data);
     mase_aligned_free(s->y.data);
     p->workers = 1;
@@ -514,7 +514,7 @@ static enum mase_status run_part(void *data, struct mase_err *err)
 static enum mase_status run_workers(struct mase_predictor *p, worker_part_fn *run, const void *data,
                                     int workers, struct mase_err *err)
 {
-    struct mase_guard *guard = mase_guard_now();
+    struct mase_guard *guard = mase_guard_current();
 #pragma omp parallel num_threads(workers)
     {
         struct part part = { run, data, omp_get_thread_num(),
@@ -525,7 +525,7 @@ static enum mase_status run_workers(struct mase_predictor *p, worker_part_fn *ru
     }
     for (int i = 0; i < workers; i++)
         if (p->worker[i].fault >= 0)
-            (void)mase_guard_pass_on(p->worker[i].err.status, &p->worker[i].err);
+            (void)mase_guard_propagate(p->worker[i].err.status, &p->worker[i].err);
     return first_fault(p, workers, err);
 }
 

@@ -315,7 +315,7 @@ static enum mase_status check_columns(const struct mase_trainer *t, const struct
                           info->data.name);
     const struct mase_image_opts image = read_image(&a, was);
     if (!st && image.channels &&
-        (!mase_image_same_levels(&image, &info->image) || image.crop != info->image.crop ||
+        (!mase_image_same_normalisation(&image, &info->image) || image.crop != info->image.crop ||
          image.flip != info->image.flip || image.channels != info->image.channels))
         st = mase_fail_in(
             err, MASE_EVALUE, path,

@@ -177,12 +177,12 @@ static enum mase_status show(void *data, struct mase_err *err)
 
 static enum mase_status show_epoch(struct job *j)
 {
-    struct mase_guard *guard = mase_guard_now();
+    struct mase_guard *guard = mase_guard_current();
     struct mase_err err;
     enum mase_status st;
 #pragma omp critical(mase_sweep_display)
     st = mase_guarded_part(guard, show, j->display, &err);
-    return mase_guard_pass_on(st, &err);
+    return mase_guard_propagate(st, &err);
 }
 
 static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, struct mase_err *err)
@@ -242,11 +242,11 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     struct mase_sweep_result *r = &j->p->result;
     const struct mase_train_env env = { .data = j, .on_epoch = on_epoch };
     struct making making = { &t, g, s, j };
-    struct mase_guard *guard = mase_guard_now();
+    struct mase_guard *guard = mase_guard_current();
     enum mase_status st;
 #pragma omp critical(mase_sweep_display) /* it may say something */
     st = mase_guarded_part(guard, make_trainer, &making, err);
-    if (mase_guard_pass_on(st, err))
+    if (mase_guard_propagate(st, err))
         return st;
     st = mase_trainer_run(t, &env, err);
     r->best_val_loss = mase_trainer_state(t)->best_loss;
@@ -412,13 +412,13 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
         return MASE_OK;
     MASE_TRY(mase_make_dirs(s->dir, err));
     mase_progress_start(&display.bar, "sweep, epochs", epochs);
-    struct mase_guard *guard = mase_guard_now();
+    struct mase_guard *guard = mase_guard_current();
 #pragma omp parallel for schedule(dynamic, 1) num_threads(job_count(s, missing))
     for (int i = 0; i < s->count; i++) {
         if (!s->points[i].done)
             run_point(s, &s->points[i], &display, guard);
     }
-    (void)mase_guard_pass_on(display.untold.status, &display.untold);
+    (void)mase_guard_propagate(display.untold.status, &display.untold);
     mase_progress_end(&display.bar);
     return report_failures(s, err);
 }

@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include <mase/file.h>
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 #include <mase/saved.h>
 #include <mase/weights.h>
 
@@ -276,7 +276,7 @@ enum mase_status mase_trained_read(struct mase_checkpoint_info *info, struct mas
 enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_arena *a,
                                  const char *path, struct mase_err *err)
 {
-    enum mase_kind kind;
+    enum mase_file_kind kind;
     *info = (struct mase_checkpoint_info){ .epoch = -1, .step = -1 };
     if (mase_is_dir(path) || mase_ends_with(path, MASE_SAVED_GRAPH)) {
         const char *dir =
@@ -288,7 +288,7 @@ enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_
     }
     if (!mase_is_file(path)) /* a stream can be read once only, for its weights */
         return MASE_OK;
-    MASE_TRY(mase_kind_find(&kind, path, err));
+    MASE_TRY(mase_file_kind_find(&kind, path, err));
     return kind == MASE_KIND_TORCH || kind == MASE_KIND_TORCH_OLD
                ? mase_checkpoint_info(info, a, path, err)
                : MASE_OK;

@@ -100,7 +100,7 @@ static void print(struct mase_sheets *s, const struct mase_sheet *sheet)
     if (s->begun && !s->after_blank && (titled || s->format != MASE_SHEET_TEXT))
         mase_str_addc(&out, '\n');
     if (titled) {
-        mase_str_add_harmless(&out, sheet->title, strlen(sheet->title), false);
+        mase_str_add_printable(&out, sheet->title, strlen(sheet->title), false);
         mase_str_add(&out, sheet->table.rows ? "\n\n" : "\n");
     }
     if (!titled || sheet->table.rows)
@@ -132,7 +132,7 @@ static void say_harmless(struct mase_sheets *s, bool one_line, const char *fmt, 
 {
     struct mase_str raw = { 0 }, text = { 0 };
     mase_str_vprintf(&raw, fmt, ap);
-    mase_str_add_harmless(&text, mase_str_text(&raw), raw.len, !one_line);
+    mase_str_add_printable(&text, mase_str_text(&raw), raw.len, !one_line);
     mase_str_add(&text, one_line ? "\n" : "");
     say(s, mase_str_text(&text));
     mase_str_release(&raw);

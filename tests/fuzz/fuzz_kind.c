@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mase_outline outline, values;
     struct mase_err err = { 0 };
-    const enum mase_kind kind = mase_kind_of(data, size, "fuzz");
+    const enum mase_file_kind kind = mase_file_kind_of(data, size, "fuzz");
     if (kind < 0 || kind >= MASE_KIND_COUNT)
         mase_bug("kind %d does not exist", kind);
     const bool known = !mase_outline_parse(&outline, data, size, "fuzz", false, &err);

@@ -12,7 +12,7 @@ out_is "the library's variables" <<'END'
 fault.c mase_fault
 fault.c mase_fault_user
 fault.c mase_fault_write_max
-host.c now
+host.c current_guard
 host.c process
 intern_format.c pool
 log.c logger

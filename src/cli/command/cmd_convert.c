@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include <mase/file.h>
+#include <mase/file_kind.h>
 #include <mase/graph.h>
-#include <mase/kind.h>
 #include <mase/log.h>
 #include <mase/onnx.h>
 #include <mase/pass.h>
@@ -207,9 +207,9 @@ static enum mase_status refuse_load(const struct job *j, struct mase_err *err)
 static enum mase_status knows_network(bool *knows, const char *path, struct mase_err *err)
 {
     struct mase_graph *g = NULL;
-    enum mase_kind kind;
+    enum mase_file_kind kind;
     *knows = false;
-    MASE_TRY(mase_kind_find(&kind, path, err));
+    MASE_TRY(mase_file_kind_find(&kind, path, err));
     if (kind == MASE_KIND_TORCH)
         MASE_TRY(mase_checkpoint_graph(&g, path, err));
     *knows = g != NULL;
@@ -303,11 +303,11 @@ static enum mase_status report(struct job *j, struct mase_err *err)
 {
     static const char *const headers[] = { "File", "Kind", "Nodes", "Tensors", "Values", NULL };
     struct mase_sheet s = { .key = "converted", .table = mase_table(&j->c->arena, headers) };
-    enum mase_kind kind;
-    MASE_TRY(mase_kind_find(&kind, j->out, err));
+    enum mase_file_kind kind;
+    MASE_TRY(mase_file_kind_find(&kind, j->out, err));
     mase_table_row(&s.table);
     mase_table_set(&s.table, 0, 0, j->out);
-    mase_table_set(&s.table, 0, 1, mase_kinds[kind].name);
+    mase_table_set(&s.table, 0, 1, mase_file_kinds[kind].name);
     set_count(&s.table, 2, j->done.nodes);
     set_count(&s.table, 3, j->done.tensors);
     set_count(&s.table, 4, j->done.tensors < 0 ? -1 : j->done.values);

@@ -99,7 +99,7 @@ static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
 {
     struct mase_str known = { 0 };
     for (int i = MASE_KIND_UNKNOWN + 1; i < MASE_KIND_COUNT; i++) {
-        const struct mase_kind_info *k = &mase_kinds[i];
+        const struct mase_file_kind_info *k = &mase_file_kinds[i];
         if (!handlers[i])
             continue;
         mase_str_printf(&known, "%s%s", known.len ? ", " : "", k->title);
@@ -108,7 +108,7 @@ static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
     }
     mase_fail(err, MASE_EUNSUPPORTED,
               "'%s' is %s, of which nothing can be shown; understood are: %s", s->word,
-              mase_kinds[s->kind].title, mase_str_text(&known));
+              mase_file_kinds[s->kind].title, mase_str_text(&known));
     mase_str_release(&known);
     return err->status;
 }
@@ -116,7 +116,7 @@ static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
 /* The folder of a run: its network, then run.json. */
 static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 {
-    const enum mase_kind kind = s->kind;
+    const enum mase_file_kind kind = s->kind;
     s->kind = MASE_KIND_SAVED;
     MASE_TRY(mase_show_graph(s, err));
     s->kind = kind;
@@ -127,7 +127,7 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
     s->word = mase_cli_weights_behind(&s->c->arena, s->word);
-    MASE_TRY(mase_kind_find(&s->kind, s->word, err));
+    MASE_TRY(mase_file_kind_find(&s->kind, s->word, err));
     const char *network = mase_network_in(&s->c->arena, s->word);
     if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))
         return show_project(s, err);
@@ -135,7 +135,7 @@ static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
         return refuse(s, err);
     if (mase_cli_flag(s->c, MASE_CLI_program) && handlers[s->kind] != mase_show_graph)
         return mase_fail(err, MASE_EVALUE, "--program: '%s' is %s, no network", s->word,
-                         mase_kinds[s->kind].title);
+                         mase_file_kinds[s->kind].title);
     return handlers[s->kind](s, err);
 }
 

@@ -4,7 +4,7 @@
 #ifndef MASE_CLI_COMMAND_CMD_SHOW_H
 #define MASE_CLI_COMMAND_CMD_SHOW_H
 
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 
 #include "cli/command_nets.h"
 
@@ -12,8 +12,8 @@ enum { MASE_SHOW_SHEETS = 8 };
 
 struct mase_show {
     struct mase_cli *c;
-    const char *word;    /* as the command line names it */
-    enum mase_kind kind; /* MASE_KIND_UNKNOWN: no file, a model by name */
+    const char *word;         /* as the command line names it */
+    enum mase_file_kind kind; /* MASE_KIND_UNKNOWN: no file, a model by name */
     struct mase_sheet sheet[MASE_SHOW_SHEETS];
     int sheets;
 };

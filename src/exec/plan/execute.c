@@ -46,10 +46,10 @@ void mase_works_run(const struct mase_works *works, int threads)
         run_part(works, 0, 1);
         return;
     }
-    struct mase_guard *guard = mase_guard_set_aside();
+    struct mase_guard *guard = mase_guard_suspend();
 #pragma omp parallel num_threads(threads)
     run_part(works, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-    mase_guard_restore(guard);
+    mase_guard_resume(guard);
 }
 
 /* A few samples in evaluation: sixteen lanes would be mostly padding. Each feature's chain of

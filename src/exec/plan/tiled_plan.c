@@ -285,10 +285,10 @@ static void step(const struct mase_tiled_plan *t, const struct mase_tiled_batch 
     } else if (threads == 1) {
         step_part(t, b, 0, 1);
     } else {
-        struct mase_guard *guard = mase_guard_set_aside();
+        struct mase_guard *guard = mase_guard_suspend();
 #pragma omp parallel num_threads(threads)
         step_part(t, b, omp_get_thread_num(), omp_get_num_threads()); /* may be fewer */
-        mase_guard_restore(guard);
+        mase_guard_resume(guard);
     }
 }
 

@@ -11,7 +11,7 @@ static bool fits(const char *pattern, const char *full)
 {
     const size_t n = strlen(pattern);
     return (strncmp(full, pattern, n) == 0 && (full[n] == '.' || !full[n])) ||
-           mase_text_matches(pattern, full);
+           mase_glob_match(pattern, full);
 }
 
 struct freezing {

@@ -169,7 +169,7 @@ static void need_tables(void)
         atomic_store_explicit(&made, !st, memory_order_release);
     }
     pthread_mutex_unlock(&lock);
-    (void)mase_guard_pass_on(st, &err);
+    (void)mase_guard_propagate(st, &err);
 }
 
 static enum mase_op find(const struct mase_map *map, const char *key)

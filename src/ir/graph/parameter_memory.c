@@ -38,7 +38,7 @@ static char *new_block(struct mase_graph *g, size_t size)
 {
     struct mase_weights *w = mase_new(&g->arena, struct mase_weights);
     w->memory = mase_aligned_calloc(size);
-    mase_aligned_follow_arena(w->memory, &g->arena);
+    mase_aligned_give_to_arena(w->memory, &g->arena);
     w->owner = g;
     w->next = g->weights;
     g->weights = w;

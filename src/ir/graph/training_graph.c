@@ -83,7 +83,7 @@ enum mase_status mase_graph_set_training(struct mase_graph *g, struct mase_graph
     enum mase_status st = MASE_OK;
     mase_graph_free(g->training);
     g->training = training;
-    mase_arena_follow(&training->arena, &g->arena); /* which may be older than this call */
+    mase_arena_give_to_arena(&training->arena, &g->arena); /* which may be older than this call */
     mase_graph_each_param(g, list_param, &c);
     mase_graph_each_param(training, compare_param, &c);
     if (!c.differs && c.at < c.count)

@@ -69,7 +69,7 @@ struct mase_swap *mase_swap_new(struct mase_arena *a, const char *dir, const cha
     }
     char *path = mase_arena_strdup(a, dir);
     const size_t kept = existing(a, dir);
-    struct mase_swap *s = mase_xcalloc_ended(sizeof *s, undo);
+    struct mase_swap *s = mase_xcalloc_with_cleanup(sizeof *s, undo);
     *s = (struct mase_swap){ dir, temp, path, kept, change, count, false };
     return s;
 }

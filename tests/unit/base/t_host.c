@@ -167,7 +167,7 @@ static enum mase_status extend(void *data, struct mase_err *err)
 {
     struct older *o = data;
     (void)err;
-    mase_guard_spare(&o->empty);
+    mase_guard_keep_arena(&o->empty);
     for (int i = 0; i < 2000; i++) {
         mase_arena_printf(&o->empty, "%d", i);
         mase_arena_printf(&o->used, "%d", i);
@@ -175,9 +175,9 @@ static enum mase_status extend(void *data, struct mase_err *err)
     }
     o->block = mase_xrealloc(o->block, 100000);
     o->given = mase_aligned_calloc(64);
-    mase_aligned_follow(o->given, o->owner);
+    mase_aligned_give(o->given, o->owner);
     o->given_too = mase_aligned_calloc(64);
-    mase_aligned_follow_arena(o->given_too, &o->used);
+    mase_aligned_give_to_arena(o->given_too, &o->used);
     mase_xcalloc(1000); /* the call's own */
     mase_out_of_memory(1);
 }
@@ -308,7 +308,7 @@ static void a_bug_is_a_status_with_its_place(void **state)
     assert_non_null(strstr(err.msg, "t_host.c:"));
     assert_non_null(strstr(err.msg, ": bug: seven is 8"));
     assert_int_equal(c.alive, 0);
-    assert_null(mase_host_now());
+    assert_null(mase_host_current());
 }
 
 static enum mase_status fail_usually(void *data, struct mase_err *err)
@@ -341,12 +341,12 @@ static enum mase_status nest(void *data, struct mase_err *err)
 {
     struct outer *o = data;
     struct mase_err inner_err;
-    const struct mase_host *mine = mase_host_now();
+    const struct mase_host *mine = mase_host_current();
     mase_xcalloc(10);
     assert_int_equal(mase_guarded(o->inner, be_wrong, NULL, &inner_err), MASE_EBUG);
-    assert_ptr_equal(mase_host_now(), mine);
+    assert_ptr_equal(mase_host_current(), mine);
     assert_int_equal(mase_guarded(o->inner, make, &o->inner_made, &inner_err), MASE_OK);
-    assert_ptr_equal(mase_host_now(), mine);
+    assert_ptr_equal(mase_host_current(), mine);
     o->own = mase_xcalloc(10);
     (void)err;
     mase_out_of_memory(5);
@@ -402,8 +402,8 @@ static enum mase_status divide(void *data, struct mase_err *err)
 {
     const bool fails = *(bool *)data;
     void *shared = mase_xcalloc(10);
-    struct thread t[2] = { { .guard = mase_guard_now(), .shared = &shared },
-                           { .guard = mase_guard_now(), .fails = fails } };
+    struct thread t[2] = { { .guard = mase_guard_current(), .shared = &shared },
+                           { .guard = mase_guard_current(), .fails = fails } };
     pthread_t id[2];
     (void)err;
     for (int i = 0; i < 2; i++)
@@ -413,7 +413,7 @@ static enum mase_status divide(void *data, struct mase_err *err)
     assert_int_equal(t[0].st, MASE_OK);
     assert_int_equal(t[1].st, fails ? MASE_ENOMEM : MASE_OK);
     for (int i = 0; i < 2; i++)
-        (void)mase_guard_pass_on(t[i].st, &t[i].err);
+        (void)mase_guard_propagate(t[i].st, &t[i].err);
     mase_out_of_memory(8); /* what the threads left is the call's */
 }
 

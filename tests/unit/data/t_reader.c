@@ -37,9 +37,9 @@ static struct mase_reader start(uint64_t seconds)
 
 static enum mase_status misbehave(struct mase_reader *w, const char *how, struct mase_err *err)
 {
-    const struct mase_reader_question q = { .verb = MASE_READER_MISBEHAVE,
-                                            .bytes = strlen(how) + 1 };
-    return mase_reader_ask(w, q, how, NULL, 0, NULL, err);
+    const struct mase_reader_request q = { .verb = MASE_READER_MISBEHAVE,
+                                           .bytes = strlen(how) + 1 };
+    return mase_reader_call(w, q, how, NULL, 0, NULL, err);
 }
 
 /* ---- nothing of the host's ---- */

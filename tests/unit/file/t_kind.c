@@ -4,7 +4,7 @@
 #include "../base/check.h"
 #include "run_cases.h"
 
-#include <mase/kind.h>
+#include <mase/file_kind.h>
 
 #include "file/zip.h"
 
@@ -14,7 +14,7 @@ static const struct {
     const char *data;
     size_t size;
     const char *path;
-    enum mase_kind kind;
+    enum mase_file_kind kind;
 } cases[] = {
     { BYTES("\x93NUMPY\1\0v\0{'descr'"), "a.npy", MASE_KIND_NPY },
     { BYTES("\x93NUMPY\1\0v\0{'descr'"), "a.pt", MASE_KIND_NPY },
@@ -44,10 +44,11 @@ static void bytes_tell(void **state)
 {
     (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
-        const enum mase_kind kind = mase_kind_of(cases[i].data, cases[i].size, cases[i].path);
+        const enum mase_file_kind kind =
+            mase_file_kind_of(cases[i].data, cases[i].size, cases[i].path);
         if (kind != cases[i].kind)
-            fail_msg("case %d, '%s': %s, expected %s", i, cases[i].path, mase_kinds[kind].name,
-                     mase_kinds[cases[i].kind].name);
+            fail_msg("case %d, '%s': %s, expected %s", i, cases[i].path, mase_file_kinds[kind].name,
+                     mase_file_kinds[cases[i].kind].name);
     }
 }
 
@@ -57,13 +58,13 @@ static void hdf5_may_begin_late(void **state)
     (void)state;
     char data[1100] = { 0 };
     memcpy(data + 1024, BYTES("\x89HDF\r\n\x1a\n"));
-    assert_int_equal(mase_kind_of(data, sizeof data, "a"), MASE_KIND_HDF5);
-    assert_int_equal(mase_kind_of(data + 1, sizeof data - 1, "a"), MASE_KIND_UNKNOWN);
+    assert_int_equal(mase_file_kind_of(data, sizeof data, "a"), MASE_KIND_HDF5);
+    assert_int_equal(mase_file_kind_of(data + 1, sizeof data - 1, "a"), MASE_KIND_UNKNOWN);
 }
 
 static const struct {
     const char *names[3];
-    enum mase_kind kind;
+    enum mase_file_kind kind;
 } zips[] = {
     { { "net/data.pkl", "net/data/0", "net/version" }, MASE_KIND_TORCH },
     { { "net/data.pkl", "net/constants.pkl", "net/code/a.py" }, MASE_KIND_SCRIPT },
@@ -81,7 +82,7 @@ static void entries_tell_of_zips(void **state)
         struct mase_writer out;
         struct mase_zip_writer w;
         struct mase_err err = { 0 };
-        enum mase_kind kind = MASE_KIND_COUNT;
+        enum mase_file_kind kind = MASE_KIND_COUNT;
         assert_int_equal(mase_writer_open(&out, path, &err), MASE_OK);
         mase_zip_begin(&w, &out);
         for (int k = 0; k < 3 && zips[i].names[k]; k++)
@@ -89,8 +90,8 @@ static void entries_tell_of_zips(void **state)
         assert_int_equal(mase_zip_finish(&w, &err), MASE_OK);
         mase_zip_release(&w);
         assert_int_equal(mase_writer_close(&out, &err), MASE_OK);
-        assert_int_equal(mase_kind_find(&kind, path, &err), MASE_OK);
-        assert_string_equal(mase_kinds[kind].name, mase_kinds[zips[i].kind].name);
+        assert_int_equal(mase_file_kind_find(&kind, path, &err), MASE_OK);
+        assert_string_equal(mase_file_kinds[kind].name, mase_file_kinds[zips[i].kind].name);
     }
     folder_remove(&f);
 }
@@ -100,16 +101,16 @@ static void folders_are_known_by_a_file(void **state)
     (void)state;
     struct folder f = folder_make();
     struct mase_err err = { 0 };
-    enum mase_kind kind = MASE_KIND_COUNT;
-    assert_int_equal(mase_kind_find(&kind, f.path, &err), MASE_OK);
+    enum mase_file_kind kind = MASE_KIND_COUNT;
+    assert_int_equal(mase_file_kind_find(&kind, f.path, &err), MASE_OK);
     assert_int_equal(kind, MASE_KIND_FOLDER);
     assert_int_equal(mase_file_write(folder_at(&f, "run.json"), "{}", 2, &err), MASE_OK);
-    assert_int_equal(mase_kind_find(&kind, f.path, &err), MASE_OK);
+    assert_int_equal(mase_file_kind_find(&kind, f.path, &err), MASE_OK);
     assert_int_equal(kind, MASE_KIND_RUN);
     assert_int_equal(mase_file_write(folder_at(&f, "graph_module.mg"), "x", 1, &err), MASE_OK);
-    assert_int_equal(mase_kind_find(&kind, f.path, &err), MASE_OK);
+    assert_int_equal(mase_file_kind_find(&kind, f.path, &err), MASE_OK);
     assert_int_equal(kind, MASE_KIND_SAVED);
-    assert_int_not_equal(mase_kind_find(&kind, folder_at(&f, "none"), &err), MASE_OK);
+    assert_int_not_equal(mase_file_kind_find(&kind, folder_at(&f, "none"), &err), MASE_OK);
     folder_remove(&f);
 }
 

@@ -27,7 +27,7 @@ static const struct mase_named_tensor *item_of(const struct mase_outline *o, con
 }
 
 /* Whatever the file and its order, these two are in it. */
-static void check_both(const char *path, enum mase_kind kind)
+static void check_both(const char *path, enum mase_file_kind kind)
 {
     for (int values = 0; values < 2; values++) {
         struct mase_outline o;

@@ -33,7 +33,7 @@ enum { MOST_INPUTS = 64, EXIT_WRONG = 3, EXIT_REFUSED = 4 };
 static void quit(const char *name, const char *word, const char *why, int code)
 {
     struct mase_str text = { 0 };
-    mase_str_add_harmless(&text, why, strlen(why), false);
+    mase_str_add_printable(&text, why, strlen(why), false);
     printf("%s %s %s\n", name, word, mase_str_text(&text));
     fflush(stdout);
     _exit(code);

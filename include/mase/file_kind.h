@@ -1,11 +1,11 @@
 /*
- * kind.h - what kind of file a path leads to, told from its first bytes.
+ * file_kind.h - what kind of file a path leads to, told from its first bytes.
  *
  * Names are believed only where bytes say nothing: of texts. Of a zip file the directory at its end
  * is read, too; no file is ever read as a whole.
  */
-#ifndef MASE_KIND_H
-#define MASE_KIND_H
+#ifndef MASE_FILE_KIND_H
+#define MASE_FILE_KIND_H
 
 #include <stddef.h>
 
@@ -14,7 +14,7 @@
 
 MASE_API_BEGIN
 
-enum mase_kind {
+enum mase_file_kind {
     MASE_KIND_UNKNOWN,
     /* tensors by name */
     MASE_KIND_TORCH,       /* PyTorch's zip with a pickle */
@@ -44,19 +44,19 @@ enum mase_kind {
     MASE_KIND_COUNT
 };
 
-struct mase_kind_info {
+struct mase_file_kind_info {
     const char *name;   /* for programs: "safetensors" */
     const char *title;  /* for people: "a safetensors file" */
     const char *suffix; /* how its files are usually called, ".pt .pth .ckpt"; "" if not at all */
 };
-extern const struct mase_kind_info mase_kinds[MASE_KIND_COUNT];
+extern const struct mase_file_kind_info mase_file_kinds[MASE_KIND_COUNT];
 
 /* Of a whole file in memory; its path serves where the bytes do not tell. */
-enum mase_kind mase_kind_of(const void *data, size_t size, const char *path);
+enum mase_file_kind mase_file_kind_of(const void *data, size_t size, const char *path);
 /* Of what is at path, which must exist; an unknown kind is no error. */
-enum mase_status mase_kind_find(enum mase_kind *kind, const char *path,
-                                struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_file_kind_find(enum mase_file_kind *kind, const char *path,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END
 
-#endif /* MASE_KIND_H */
+#endif /* MASE_FILE_KIND_H */

@@ -1,6 +1,6 @@
 /*
- * divide.c - rows divided by shares that the user names: of each class alike, or by the values of a
- * column.
+ * split_shares.c - rows divided by shares that the user names: of each class alike, or by the
+ * values of a column.
  *
  * Which row goes where is a function of the labels, the column's values and the seed alone. Rows of
  * a class are drawn in an order of their own; what rounding takes from a part in one class, the
@@ -136,7 +136,7 @@ static void divide_by_class(unsigned char *part, const int32_t *label, int class
 
 /* ---- by a column ---- */
 
-int mase_part_of_name(const char *name)
+int mase_split_of_word(const char *name)
 {
     static const struct {
         const char *word;
@@ -152,7 +152,7 @@ int mase_part_of_name(const char *name)
         { "testing", MASE_SPLIT_TEST },
     };
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (mase_same_word(words[i].word, name))
+        if (mase_strcaseeq(words[i].word, name))
             return words[i].part;
     return -1;
 }
@@ -160,7 +160,7 @@ int mase_part_of_name(const char *name)
 static bool names_parts(const struct mase_groups *g)
 {
     for (int i = 0; i < g->count; i++)
-        if (!g->names || mase_part_of_name(g->names[i]) < 0)
+        if (!g->names || mase_split_of_word(g->names[i]) < 0)
             return false;
     return g->names != NULL;
 }
@@ -197,7 +197,7 @@ static enum mase_status divide_by_name(unsigned char *part, const struct mase_da
                          "shares of a split contradict column '%s', whose values name the parts",
                          s->by);
     for (int64_t i = 0; i < d->info.rows; i++) {
-        part[i] = (unsigned char)mase_part_of_name(g->names[g->of[i]]);
+        part[i] = (unsigned char)mase_split_of_word(g->names[g->of[i]]);
         seen[part[i]] = true;
     }
     if (!seen[MASE_SPLIT_TRAIN] || (!seen[MASE_SPLIT_VALIDATION] && !seen[MASE_SPLIT_TEST]))
@@ -285,25 +285,26 @@ static enum mase_status collect(struct mase_dataset *d, const unsigned char *par
     return MASE_OK;
 }
 
-bool mase_is_divided(const struct mase_dataset_opts *opts)
+bool mase_has_split_opts(const struct mase_dataset_opts *opts)
 {
     return has_shares(&opts->split) || opts->split.by;
 }
 
-struct mase_dataset_opts mase_fit_split(const struct mase_dataset_opts *opts, bool own_tests,
-                                        bool own_validation, bool grouped)
+struct mase_dataset_opts mase_applicable_split(const struct mase_dataset_opts *opts, bool own_tests,
+                                               bool own_validation, bool grouped)
 {
     const struct mase_data_split *s = &opts->split;
     const bool tests = s->share[2] > 0 || s->by;
     struct mase_dataset_opts fitted = *opts;
-    if (s->inherited && mase_is_divided(opts) &&
+    if (s->inherited && mase_has_split_opts(opts) &&
         (own_validation || own_tests == tests || (s->by && !grouped)))
         fitted.split = (struct mase_data_split){ .inherited = true };
     return fitted;
 }
 
-enum mase_status mase_divide(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                             int64_t own, const struct mase_groups *g, struct mase_err *err)
+enum mase_status mase_split_by_shares(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      int64_t own, const struct mase_groups *g,
+                                      struct mase_err *err)
 {
     const bool tests = opts->split.share[2] > 0;
     const int64_t n = own ? own : d->info.rows;

@@ -1,5 +1,5 @@
 /*
- * levels.c - what the bytes of pictures become, and what training does to them.
+ * normalise_pixels.c - what the bytes of pictures become, and what training does to them.
  *
  * As torchvision has it: p / 255 (ToTensor), then (x - mean) / std by channel (Normalize), both in
  * 32-bit floats. Mean and deviation are given, or those of all pixels of the rows that train.
@@ -106,7 +106,7 @@ enum mase_status mase_image_augment_parse(struct mase_image_opts *o, const char 
     }
 }
 
-bool mase_image_same_levels(const struct mase_image_opts *a, const struct mase_image_opts *b)
+bool mase_image_same_normalisation(const struct mase_image_opts *a, const struct mase_image_opts *b)
 {
     if (a->normalise != b->normalise)
         return false;
@@ -153,8 +153,8 @@ static bool is_plain(const struct mase_image_opts *o)
     return true;
 }
 
-enum mase_status mase_image_apply(struct mase_dataset *d, const struct mase_dataset_opts *opts,
-                                  struct mase_err *err)
+enum mase_status mase_image_normalise(struct mase_dataset *d, const struct mase_dataset_opts *opts,
+                                      struct mase_err *err)
 {
     struct mase_image_store *s = d->image;
     struct mase_image_opts *done = &d->info.image;

@@ -1,9 +1,10 @@
 /*
- * loading_names.c - the names of a file's tensors, without what wrappers of the model put there.
+ * weights_match_names.c - the names of a file's tensors, without what wrappers of the model put
+ * there.
  */
 #include <string.h>
 
-#include "file/loading.h"
+#include "file/weights_match.h"
 
 /* Before every name: DataParallel and averages of weights, Lightning and people's own. */
 static const char *const wrappers[] = { "module.",    "model.",     "net.",     "network.",
@@ -13,7 +14,7 @@ enum { WRAPPERS = sizeof wrappers / sizeof wrappers[0], MOST_WRAPPERS = 4 };
 
 static bool know(const char *full, struct mase_param *p, void *data)
 {
-    struct mase_loading *l = data;
+    struct mase_weights_match *l = data;
     mase_map_put(&l->known, mase_arena_strdup(l->arena, full), p);
     return true;
 }
@@ -29,7 +30,7 @@ static bool any_known_has(const char *full, struct mase_param *p, void *data)
 }
 
 /* How many names are the graph's when so much of each is left out? */
-static int known_without(const struct mase_loading *l, size_t skip)
+static int known_without(const struct mase_weights_match *l, size_t skip)
 {
     int n = 0;
     for (int i = 0; i < l->count; i++)
@@ -39,7 +40,7 @@ static int known_without(const struct mase_loading *l, size_t skip)
 
 /* Is prefix before every name, and either before none of the graph or, as in model.model.0.weight,
  * more of a name than the graph has? Only the first two mean the same to everyone. */
-static bool is_wrapper(const struct mase_loading *l, int which)
+static bool is_wrapper(const struct mase_weights_match *l, int which)
 {
     const char *prefix = wrappers[which], *wanted = prefix;
     int n = 0;
@@ -57,12 +58,12 @@ static bool is_wrapper(const struct mase_loading *l, int which)
     return wanted || more;
 }
 
-static void note_wrapper(struct mase_loading *l, const char *wrapper)
+static void note_wrapper(struct mase_weights_match *l, const char *wrapper)
 {
     mase_str_printf(&l->wrappers, "%s'%s'", l->wrappers.len ? " and " : "", wrapper);
 }
 
-static bool skip_prefix(struct mase_loading *l)
+static bool skip_prefix(struct mase_weights_match *l)
 {
     for (int k = 0; k < WRAPPERS; k++) {
         if (!is_wrapper(l, k))
@@ -77,7 +78,7 @@ static bool skip_prefix(struct mase_loading *l)
 }
 
 /* torch.compile's "_orig_mod." and the like, wherever they stand; unless the graph has them. */
-static void skip_inner(struct mase_loading *l)
+static void skip_inner(struct mase_weights_match *l)
 {
     const char *gone = NULL;
     for (int i = 0; i < l->count; i++)
@@ -88,24 +89,24 @@ static void skip_inner(struct mase_loading *l)
 }
 
 /* AveragedModel counts its steps beside the module. */
-static void ignore_counters(struct mase_loading *l)
+static void ignore_counters(struct mase_weights_match *l)
 {
     for (int i = 0; i < l->count; i++)
         if (mase_streq(l->entries[i].name, "n_averaged") && !mase_map_get(&l->known, "n_averaged"))
             l->entries[i].ignored = l->count > 1;
 }
 
-void mase_loading_name(struct mase_loading *l)
+void mase_match_names_of_file(struct mase_weights_match *l)
 {
     const struct mase_tensors *f = l->file;
     l->count = f->count + f->unread_count;
-    l->entries = mase_new_array(l->arena, struct mase_loading_entry, (size_t)l->count);
+    l->entries = mase_new_array(l->arena, struct mase_match_entry, (size_t)l->count);
     for (int i = 0; i < f->count; i++)
         l->entries[i] =
-            (struct mase_loading_entry){ f->items[i].name, &f->items[i].tensor, NULL, false };
+            (struct mase_match_entry){ f->items[i].name, &f->items[i].tensor, NULL, false };
     for (int i = 0; i < f->unread_count; i++)
         l->entries[f->count + i] =
-            (struct mase_loading_entry){ f->unread[i].name, NULL, f->unread[i].what, false };
+            (struct mase_match_entry){ f->unread[i].name, NULL, f->unread[i].what, false };
     mase_graph_each_param(l->graph, know, l);
     skip_inner(l);
     ignore_counters(l);
@@ -114,7 +115,7 @@ void mase_loading_name(struct mase_loading *l)
 }
 
 /* Is one first part missing before all names of the file? */
-const char *mase_loading_advice(const struct mase_loading *l)
+const char *mase_match_advice(const struct mase_weights_match *l)
 {
     const char *first = l->missing.count ? l->missing.name[0] : "";
     const size_t n = strcspn(first, ".");

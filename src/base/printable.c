@@ -1,5 +1,5 @@
 /*
- * harmless.c - text of others made fit for a terminal. Names of files, tensors, nodes, classes and
+ * printable.c - text of others made fit for a terminal. Names of files, tensors, nodes, classes and
  * columns may hold anything: what would move the cursor, change colours, turn the text round or
  * begin a line that looks like one of ours is written as an escape, \n or \x1b.
  */
@@ -39,7 +39,7 @@ static void add_escape(struct mase_str *s, unsigned char c)
         mase_str_printf(s, "\\x%02x", c);
 }
 
-void mase_str_add_harmless(struct mase_str *s, const char *text, size_t n, bool keep_lines)
+void mase_str_add_printable(struct mase_str *s, const char *text, size_t n, bool keep_lines)
 {
     for (size_t i = 0; i < n;) {
         const size_t len = printable((const unsigned char *)text + i, n - i);

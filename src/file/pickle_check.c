@@ -1,5 +1,5 @@
 /*
- * pickle_seal.c - what a finished pickle must hold before others may walk it.
+ * pickle_check.c - what a finished pickle must hold before others may walk it.
  *
  * The memo lets a pickle of a few bytes describe a tree of any size, even one without end: a list
  * of two references to a list of two references and so on. Every object is visited once, its height
@@ -69,7 +69,7 @@ static enum mase_status walk_child(struct seal *s, struct mase_obj **slot, int d
                                    uint64_t *weight, int *height, struct mase_err *err)
 {
     if (is_to_be_cut(s, *slot))
-        *slot = mase_opaque_mention(s->pickle, *slot);
+        *slot = mase_opaque_stub(s->pickle, *slot);
     struct mase_obj *child = *slot;
     MASE_TRY(walk(s, child, depth + 1, err));
     *weight += child->weight;
@@ -139,15 +139,15 @@ static enum mase_status walk(struct seal *s, struct mase_obj *o, int depth, stru
         return mase_fail_at(err, MASE_EUNSUPPORTED, at, "a %s that contains itself",
                             mase_obj_kind_names[o->kind]);
     if (o->kind == MASE_OBJ_REF)
-        mase_opaque_settle(s->pickle, o);
+        mase_opaque_from_ref(s->pickle, o);
     if (o->weight == 0 && is_container(o))
         return walk_container(s, o, depth, err);
     o->weight = o->weight ? o->weight : leaf_weight(o);
     return MASE_OK;
 }
 
-enum mase_status mase_pickle_seal(const struct mase_pickle *p, struct mase_obj *root,
-                                  struct mase_err *err)
+enum mase_status mase_pickle_check_tree(const struct mase_pickle *p, struct mase_obj *root,
+                                        struct mase_err *err)
 {
     struct seal s = { .pickle = p, .most = most_weight(p) };
     const enum mase_status st = walk(&s, root, 0, err);

@@ -1,12 +1,12 @@
 /*
- * loading.c - a file's tensors compared with a graph's.
+ * weights_match.c - a file's tensors compared with a graph's.
  */
 #include <math.h>
 #include <string.h>
 
-#include "file/loading.h"
+#include "file/weights_match.h"
 
-static void add_name(struct mase_loading *l, struct mase_loading_names *n, const char *name,
+static void add_name(struct mase_weights_match *l, struct mase_match_names *n, const char *name,
                      const char *note)
 {
     int cap = n->cap;
@@ -48,7 +48,7 @@ static const char *first_name(const char *full, const struct mase_param *p)
 }
 
 /* A name of a parameter and what the file has under it, of the right shape. */
-static void find(struct mase_loading *l, const char *full, const struct mase_param *p,
+static void find(struct mase_weights_match *l, const char *full, const struct mase_param *p,
                  const struct mase_tensor *t)
 {
     const char *first = first_name(full, p);
@@ -82,8 +82,8 @@ static bool is_as_traced(const struct mase_param *p, const struct mase_tensor *t
 
 static bool compare(const char *full, struct mase_param *p, void *data)
 {
-    struct mase_loading *l = data;
-    const struct mase_loading_entry *e = mase_map_get(&l->items, full);
+    struct mase_weights_match *l = data;
+    const struct mase_match_entry *e = mase_map_get(&l->items, full);
     const struct mase_tensor *t = e ? e->tensor : NULL;
     if (t && !mase_shape_equal(&t->shape, &p->tensor.shape))
         add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
@@ -95,7 +95,7 @@ static bool compare(const char *full, struct mase_param *p, void *data)
 }
 
 /* num_batches_tracked of a batch norm that is in the file. */
-static bool is_late_counter(const struct mase_loading *l, const char *full,
+static bool is_late_counter(const struct mase_weights_match *l, const char *full,
                             const struct mase_param *p)
 {
     static const char counter[] = "num_batches_tracked";
@@ -108,8 +108,8 @@ static bool is_late_counter(const struct mase_loading *l, const char *full,
 
 static bool miss(const char *full, struct mase_param *p, void *data)
 {
-    struct mase_loading *l = data;
-    const struct mase_loading_entry *e = mase_map_get(&l->items, full);
+    struct mase_weights_match *l = data;
+    const struct mase_match_entry *e = mase_map_get(&l->items, full);
     if (p->is_constant || (e && e->tensor) || mase_map_get(&l->found, first_name(full, p)))
         return true;
     if (e)
@@ -121,10 +121,10 @@ static bool miss(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-static void look_for_more(struct mase_loading *l)
+static void look_for_more(struct mase_weights_match *l)
 {
     for (int i = 0; i < l->count; i++) {
-        const struct mase_loading_entry *e = &l->entries[i];
+        const struct mase_match_entry *e = &l->entries[i];
         if (!e->ignored && !mase_map_get(&l->known, e->name))
             add_name(l, e->tensor ? &l->unexpected : &l->passed, e->name, e->what);
     }
@@ -136,11 +136,11 @@ static void look_for_more(struct mase_loading *l)
     }
 }
 
-void mase_loading_compare(struct mase_loading *l)
+void mase_match_compare(struct mase_weights_match *l)
 {
-    mase_loading_name(l);
+    mase_match_names_of_file(l);
     for (int i = 0; i < l->count; i++) {
-        struct mase_loading_entry *e = &l->entries[i];
+        struct mase_match_entry *e = &l->entries[i];
         if (e->ignored)
             continue;
         if (mase_map_get(&l->items, e->name))

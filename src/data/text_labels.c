@@ -1,5 +1,5 @@
 /*
- * texts.c - labels of arrays that are texts: they become classes.
+ * text_labels.c - labels of arrays that are texts: they become classes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 enum { CLASSES_MAX = 65536 };
 
-void mase_texts_add(struct mase_texts *t, struct mase_arena *a, const char *const *text, int64_t n)
+void mase_text_labels_add(struct mase_text_labels *t, struct mase_arena *a, const char *const *text,
+                          int64_t n)
 {
     const char **all = mase_new_array(a, const char *, (size_t)(t->count + n));
     if (t->count)
@@ -22,8 +23,9 @@ void mase_texts_add(struct mase_texts *t, struct mase_arena *a, const char *cons
     t->count += n;
 }
 
-enum mase_status mase_texts_check(const struct mase_texts *t, const struct mase_raw *r, bool these,
-                                  const char *array, const char *path, struct mase_err *err)
+enum mase_status mase_text_labels_check(const struct mase_text_labels *t, const struct mase_raw *r,
+                                        bool these, const char *array, const char *path,
+                                        struct mase_err *err)
 {
     if (!t->text || t->count == r->rows)
         return MASE_OK;
@@ -43,7 +45,7 @@ static bool is_missing(const char *text)
 }
 
 /* Classes are numbered as those of tables: in the order of their names, or as they were. */
-static const char **sort_classes(struct mase_arena *a, const struct mase_texts *t, int *count)
+static const char **sort_classes(struct mase_arena *a, const struct mase_text_labels *t, int *count)
 {
     const char **sorted = mase_new_array(a, const char *, (size_t)t->count + 1);
     int64_t n = 0, there = 0;
@@ -72,9 +74,9 @@ static int position_of(const char *const *names, int count, bool sorted, const c
     return k;
 }
 
-enum mase_status mase_texts_number(const struct mase_texts *t, struct mase_raw *r,
-                                   struct mase_arena *a, const struct mase_columns *c,
-                                   const char *path, struct mase_err *err)
+enum mase_status mase_text_labels_number(const struct mase_text_labels *t, struct mase_raw *r,
+                                         struct mase_arena *a, const struct mase_columns *c,
+                                         const char *path, struct mase_err *err)
 {
     int count = c->class_count;
     const char *const *names = c->classes ? c->classes : sort_classes(a, t, &count);
