@@ -9,7 +9,7 @@
 #include <mase/run.h>
 
 #include "ir/shape/shape.h"
-#include "train/targets.h"
+#include "evaluate/targets.h"
 
 enum { DIGITS = 64 };
 

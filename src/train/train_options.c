@@ -8,7 +8,7 @@ static const char *const task_names[] = {
 #define TASK(name, alias, ...) name alias,
 #define ALIAS(alias)           , alias
 #define NO_ALIAS
-#include "train/tasks.def"
+#include "evaluate/tasks.def"
     "translation", "tran", NULL
 };
 static const char *const intervals[] = { "epoch", "step", NULL };

@@ -10,8 +10,8 @@
 #include "base/host.h"
 #include "train/ebops.h"
 #include "train/optim.h"
-#include "train/predictor.h"
-#include "train/targets.h"
+#include "evaluate/predictor.h"
+#include "evaluate/targets.h"
 
 /* What becomes zero, and how far it has come (train_prune.c). */
 struct mase_trainer_pruning {

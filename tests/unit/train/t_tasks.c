@@ -12,7 +12,7 @@
 #include <mase/task.h>
 
 #include "exec/plan/plan_parts.h"
-#include "train/targets.h"
+#include "evaluate/targets.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/tasks/"
 

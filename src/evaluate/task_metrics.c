@@ -1,7 +1,7 @@
 /*
  * task_metrics.c - what a test tells of a network, by tasks.
  */
-#include "train/task_metrics.h"
+#include "evaluate/task_metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -310,7 +310,7 @@ void mase_task_metrics(struct mase_evaluation *e, struct mase_arena *a,
 #define TASK(name, alias, target, losses, score, title, class, share, sums, of_sums, metrics, \
              help)                                                                            \
     metrics,
-#include "train/tasks.def"
+#include "evaluate/tasks.def"
     };
     of[k->source->objective.task - mase_tasks](e, a, k);
 }

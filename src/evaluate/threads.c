@@ -4,8 +4,8 @@
 #include <omp.h>
 
 #include <mase/call.h>
+#include <mase/evaluate.h>
 #include <mase/tiled_plan.h>
-#include <mase/train.h>
 
 /* Multiplications that keep one more thread busy where threads share every operation, or must be
  * started first: below, that costs more than it brings. */

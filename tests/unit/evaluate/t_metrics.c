@@ -1,7 +1,7 @@
 /*
  * t_metrics.c - what answers come to, against scikit-learn and by hand.
  */
-#include "check.h"
+#include "unit/train/check.h"
 #include "run_cases.h"
 
 /* 24 answers with many equal scores; the numbers below are scikit-learn's for them. */

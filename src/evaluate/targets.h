@@ -1,8 +1,8 @@
 /*
  * targets.h - what a task compares the outputs of a network with, sample by sample.
  */
-#ifndef MASE_TRAIN_TARGETS_H
-#define MASE_TRAIN_TARGETS_H
+#ifndef MASE_EVALUATE_TARGETS_H
+#define MASE_EVALUATE_TARGETS_H
 
 #include <mase/task.h>
 
@@ -54,4 +54,4 @@ struct mase_targets mase_targets_load(const struct mase_target_buffer *b,
                                       const struct mase_target_source *s, const uint32_t *row,
                                       int64_t n, struct mase_lanes x);
 
-#endif /* MASE_TRAIN_TARGETS_H */
+#endif /* MASE_EVALUATE_TARGETS_H */

@@ -92,7 +92,7 @@ const struct mase_task mase_tasks[] = {
       .sums = sums_,                                                                           \
       .of_sums = of_sums_ },
 #define TASK_HELP(metrics, help) help
-#include "train/tasks.def"
+#include "evaluate/tasks.def"
     { 0 },
 };
 

@@ -2,7 +2,7 @@
  * targets.c - targets of samples, as a plan's loss wants them: labels by positions, or numbers in
  * lanes as the outputs are.
  */
-#include "train/targets.h"
+#include "evaluate/targets.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /*
- * evaluate.c - a split through a predictor: loss and score, and on request the fuller metrics.
+ * evaluate_rows.c - a split through a predictor: loss and score, and on request the fuller metrics.
  */
 #include <math.h>
 
 #include <mase/progress.h>
 
 #include "exec/plan/plan_parts.h"
-#include "train/predictor.h"
-#include "train/task_metrics.h"
+#include "evaluate/predictor.h"
+#include "evaluate/task_metrics.h"
 
 /* An evaluation under way. */
 struct work {

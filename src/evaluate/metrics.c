@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <mase/train.h>
+#include <mase/evaluate.h>
 
 #include "base/alloc.h"
 

@@ -1,12 +1,12 @@
 /*
  * predictor.h - many samples through a predictor, batch by batch, each by one of its workers.
  */
-#ifndef MASE_TRAIN_PREDICTOR_H
-#define MASE_TRAIN_PREDICTOR_H
+#ifndef MASE_EVALUATE_PREDICTOR_H
+#define MASE_EVALUATE_PREDICTOR_H
 
 #include <mase/call.h>
 #include <mase/exact.h>
-#include <mase/train.h>
+#include <mase/evaluate.h>
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
@@ -15,7 +15,7 @@ struct mase_worker {
     struct mase_lanes x, y;        /* the plan's, that of integers, or the reference's own */
     int64_t samples;               /* in x */
     struct mase_tensor result;     /* of the reference, with its type: until it runs again */
-    struct mase_targets targets;   /* of evaluate.c: theirs */
+    struct mase_targets targets;   /* of evaluate_rows.c: theirs */
     int64_t fault;                 /* where the batch begins that could not be run; -1: none */
     struct mase_err err;           /* then why */
 };
@@ -51,4 +51,4 @@ enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_w
                                      mase_worker_fn *take, void *data,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-#endif /* MASE_TRAIN_PREDICTOR_H */
+#endif /* MASE_EVALUATE_PREDICTOR_H */

@@ -1,12 +1,12 @@
 /*
  * task_metrics.h - outputs and targets that an evaluation keeps, and the metrics of them.
  */
-#ifndef MASE_TRAIN_TASK_METRICS_H
-#define MASE_TRAIN_TASK_METRICS_H
+#ifndef MASE_EVALUATE_TASK_METRICS_H
+#define MASE_EVALUATE_TASK_METRICS_H
 
-#include <mase/train.h>
+#include <mase/evaluate.h>
 
-#include "train/targets.h"
+#include "evaluate/targets.h"
 
 /* Positions of a class that were answered so, all answers and all labels. */
 struct mase_map_count {
@@ -34,4 +34,4 @@ void mase_keep_outputs(const struct mase_kept_outputs *k, const struct mase_lane
 void mase_task_metrics(struct mase_evaluation *e, struct mase_arena *a,
                        const struct mase_kept_outputs *k);
 
-#endif /* MASE_TRAIN_TASK_METRICS_H */
+#endif /* MASE_EVALUATE_TASK_METRICS_H */

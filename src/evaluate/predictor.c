@@ -1,7 +1,7 @@
 /*
  * predictor.c - a graph in evaluation mode: planned if possible, else by the reference.
  */
-#include "train/predictor.h"
+#include "evaluate/predictor.h"
 
 #include <math.h>
 #include <omp.h>

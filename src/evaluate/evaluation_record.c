@@ -1,9 +1,9 @@
 /*
- * evaluation.c - what an evaluation found, as values for records and programs.
+ * evaluation_record.c - what an evaluation found, as values for records and programs.
  */
 #include <math.h>
 
-#include <mase/train.h>
+#include <mase/evaluate.h>
 #include <mase/verify.h>
 
 struct mase_value *mase_value_measured(struct mase_arena *a, double f)
