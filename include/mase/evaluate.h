@@ -36,13 +36,13 @@ int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sa
 struct mase_predictor;
 
 struct mase_predictor_opts {
-    bool exact;       /* in integers (exact.h); refused where the network has none */
-    int64_t batch;    /* most samples at once; 0: a good number */
-    int64_t together; /* a network that mixes the samples of a batch gets so many; 0: all */
-    int64_t usual;    /* samples that usually come; 0: not known */
-    int threads;      /* 0: one */
-    bool learns;      /* what formats learn may have no values yet */
-    uint64_t seed;    /* of what the network draws */
+    bool exact;            /* in integers (exact.h); refused where the network has none */
+    int64_t batch;         /* most samples at once; 0: a good number */
+    int64_t coupled_batch; /* samples at once of a network that mixes those of a batch; 0: all */
+    int64_t usual;         /* samples that usually come; 0: not known */
+    int threads;           /* 0: one */
+    bool learns;           /* what formats learn may have no values yet */
+    uint64_t seed;         /* of what the network draws */
     const struct mase_scaling *scaling; /* applied to the features first; NULL: none. Borrowed */
 };
 /* The graph takes one input; it is borrowed and its weights are copied. opts may be NULL. */

@@ -47,7 +47,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
     const struct mase_predictor_opts opts = {
         .exact = o.exact,
         .threads = mase_predict_threads(r->graph, &net->sample, rows, o.threads),
-        .together = o.batch_size,
+        .coupled_batch = o.batch_size,
         .usual = o.samples,
         .seed = o.seed,
     };
@@ -248,7 +248,7 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
     const struct mase_predictor_opts opts = {
         .exact = t->o.exact,
         .threads = mase_predict_threads(t->net->graph, sample, rows.count, t->o.threads),
-        .together = batch,
+        .coupled_batch = batch,
         .usual = rows.count,
         .batch = objective.own ? batch : 0,
     };

@@ -5,9 +5,9 @@
 
 #include <mase/progress.h>
 
-#include "exec/plan/plan_parts.h"
 #include "evaluate/predictor.h"
 #include "evaluate/task_metrics.h"
+#include "exec/plan/plan_parts.h"
 
 /* An evaluation under way. */
 struct work {
@@ -101,7 +101,8 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_predicto
 {
     const uint64_t started = mase_clock();
     /* samples that depend on each other are taken so many at a time */
-    const int64_t least = p->together && p->together < p->batch ? p->together : p->batch;
+    const int64_t least =
+        p->coupled_batch && p->coupled_batch < p->batch ? p->coupled_batch : p->batch;
     const int64_t n = w->opts->rows.count, batches = (n + least - 1) / least;
     w->buffer = mase_new_array(a, struct mase_target_buffer, (size_t)p->workers);
     w->result = mase_new_array(a, struct mase_loss_result, (size_t)batches);

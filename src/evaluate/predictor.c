@@ -167,9 +167,9 @@ static bool plan_mixes(const struct mase_predictor *p)
 }
 
 /* How many of n samples are taken at a time where the network mixes them. */
-static int64_t together_of(const struct mase_predictor *p, int64_t n)
+static int64_t coupled_batch_of(const struct mase_predictor *p, int64_t n)
 {
-    return p->together && (!n || p->together < n) ? p->together : n;
+    return p->coupled_batch && (!n || p->coupled_batch < n) ? p->coupled_batch : n;
 }
 
 /* Workers, with plans of the batches that are wanted where these decide what comes of a sample. */
@@ -178,7 +178,7 @@ static enum mase_status make_all_workers(struct mase_predictor *p,
                                          const struct mase_shape *sample, struct mase_err *err)
 {
     MASE_TRY(make_workers(p, o->threads, err));
-    const int64_t wanted = together_of(p, o->usual);
+    const int64_t wanted = coupled_batch_of(p, o->usual);
     if (!plan_mixes(p) || !wanted || wanted == p->batch)
         return MASE_OK;
     free_workers(p);
@@ -199,7 +199,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
     p->seed = o->seed;
-    p->together = o->together;
+    p->coupled_batch = o->coupled_batch;
     enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
     if (!st)
         st = find_inputs(p, sample, err);
@@ -398,7 +398,7 @@ static void tell_together(struct mase_predictor *p, int64_t n)
 /* A plan has room for the batches that were expected; the reference takes larger ones. */
 static void settle_plan(struct mase_predictor *p, int64_t samples)
 {
-    const int64_t n = together_of(p, samples);
+    const int64_t n = coupled_batch_of(p, samples);
     if (!plan_mixes(p))
         return;
     tell_together(p, n);
@@ -430,7 +430,7 @@ static enum mase_status settle_batch(const struct each *e, struct mase_err *err)
     MASE_TRY(mixes(&mixed, e, err));
     if (!mixed)
         return MASE_OK;
-    const int64_t n = together_of(p, e->n);
+    const int64_t n = coupled_batch_of(p, e->n);
     tell_together(p, n);
     use_reference(p, n);
     return MASE_OK;

@@ -5,8 +5,8 @@
 #define MASE_EVALUATE_PREDICTOR_H
 
 #include <mase/call.h>
-#include <mase/exact.h>
 #include <mase/evaluate.h>
+#include <mase/exact.h>
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
@@ -27,7 +27,7 @@ struct mase_predictor {
     struct mase_arena arena;
     struct mase_inputs inputs; /* the shapes of a whole batch */
     int64_t batch, features, outputs;
-    int64_t together;         /* samples of a batch where the network mixes them; 0: all */
+    int64_t coupled_batch;    /* samples of a batch where the network mixes them; 0: all */
     int64_t told;             /* how many of them the user was told; 0: nothing */
     struct mase_shape result; /* of a sample: outputs in all */
     enum mase_dtype dtype;    /* of results, which workers have as floats */

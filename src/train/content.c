@@ -8,8 +8,8 @@
 #include <mase/file.h>
 #include <mase/run.h>
 
-#include "ir/shape/shape.h"
 #include "evaluate/targets.h"
+#include "ir/shape/shape.h"
 
 enum { DIGITS = 64 };
 

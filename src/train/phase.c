@@ -113,7 +113,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
     const struct mase_predictor_opts vo = {
         .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
-        .together = t->opts.batch_size,
+        .coupled_batch = t->opts.batch_size,
         .usual = rows,
         .batch = t->objective.own ? batch : 0, /* it may be no mean over the samples */
         .learns = true,

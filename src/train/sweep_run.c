@@ -207,7 +207,7 @@ static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
                              int64_t batch, struct mase_err *err)
 {
     struct mase_predictor *predictor;
-    const struct mase_predictor_opts po = { .batch = o->own ? batch : 0, .together = batch };
+    const struct mase_predictor_opts po = { .batch = o->own ? batch : 0, .coupled_batch = batch };
     struct mase_evaluation e = { 0 }, v = { .loss = r->val_loss, .score = r->val_score };
     MASE_TRY(mase_predictor_new(&predictor, g, &mase_dataset_info(d)->data.sample, &po, err));
     enum mase_status st = mase_evaluate(&e, predictor, d, o, MASE_SPLIT_TEST, 0, NULL, err);

@@ -8,10 +8,10 @@
 #include <mase/tiled_plan.h>
 
 #include "base/host.h"
-#include "train/ebops.h"
-#include "train/optim.h"
 #include "evaluate/predictor.h"
 #include "evaluate/targets.h"
+#include "train/ebops.h"
+#include "train/optim.h"
 
 /* What becomes zero, and how far it has come (train_prune.c). */
 struct mase_trainer_pruning {

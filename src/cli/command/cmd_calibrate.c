@@ -173,7 +173,7 @@ static enum mase_status measure(struct job *j, struct mase_graph *g, const char 
     const struct mase_predictor_opts opts = {
         .threads = j->manager.env.threads,
         .batch = mase_cli_loss_batch(j->c, &j->objective),
-        .together = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .coupled_batch = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
     };
     MASE_TRY(mase_predictor_new(&p, g, &data_of(j)->sample, &opts, err));
     const struct mase_evaluate_opts rows = { .rows = mase_dataset_split(j->samples.dataset, split),

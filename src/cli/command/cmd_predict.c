@@ -376,7 +376,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
         .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
-        .together = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
+        .coupled_batch = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
         .usual = n,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .scaling = j->table || mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,

@@ -72,7 +72,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
-        .together = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .coupled_batch = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
         .usual = rows_of(j).count,
         .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
         .batch = mase_cli_loss_batch(j->c, &j->objective),

@@ -206,7 +206,7 @@ static enum mase_status evaluate(struct mase_evaluation *e, struct mase_report *
         .threads = mase_predict_threads(g, &r->data.sample, rows,
                                         (int)mase_cli_value(r->c, MASE_CLI_threads)->i),
         .batch = mase_cli_loss_batch(r->c, &objective),
-        .together = mase_cli_value(r->c, MASE_CLI_batch_size)->i,
+        .coupled_batch = mase_cli_value(r->c, MASE_CLI_batch_size)->i,
         .usual = rows,
     };
     MASE_TRY(mase_predictor_new(&p, g, &r->data.sample, &opts, err));

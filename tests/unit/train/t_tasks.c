@@ -11,8 +11,8 @@
 #include <mase/file.h>
 #include <mase/task.h>
 
-#include "exec/plan/plan_parts.h"
 #include "evaluate/targets.h"
+#include "exec/plan/plan_parts.h"
 
 #define DATA MASE_SOURCE_DIR "/tests/data/tasks/"
 
