@@ -1,8 +1,8 @@
 /*
  * t_metrics.c - what answers come to, against scikit-learn and by hand.
  */
-#include "unit/train/check.h"
 #include "run_cases.h"
+#include "unit/train/check.h"
 
 /* 24 answers with many equal scores; the numbers below are scikit-learn's for them. */
 static const float outputs[24][3] = {
