@@ -12,8 +12,8 @@
 #include <mase/saved.h>
 #include <mase/weights.h>
 
+#include "base/swap.h"
 #include "pass/interface/files.h"
-#include "pass/interface/swap.h"
 #include "train/trained_file.h"
 
 /* ---- folders ---- */

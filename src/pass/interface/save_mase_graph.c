@@ -12,8 +12,8 @@
 #include <mase/log.h>
 #include <mase/safetensors.h>
 
+#include "base/swap.h"
 #include "pass/interface/files.h"
-#include "pass/interface/swap.h"
 #include "pass/support.h"
 
 struct save_opts {

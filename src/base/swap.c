@@ -1,7 +1,7 @@
 /*
  * swap.c - files that change places together, see swap.h.
  */
-#include "pass/interface/swap.h"
+#include "base/swap.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -11,8 +11,8 @@
  * them; when one cannot, all change back. What is not written then is removed from its place. A
  * process that is killed while files change places leaves a mixture.
  */
-#ifndef MASE_PASS_INTERFACE_SWAP_H
-#define MASE_PASS_INTERFACE_SWAP_H
+#ifndef MASE_BASE_SWAP_H
+#define MASE_BASE_SWAP_H
 
 #include <mase/arena.h>
 #include <mase/err.h>
@@ -31,4 +31,4 @@ enum mase_status mase_swap_commit(struct mase_swap *s, struct mase_err *err) MAS
 /* The folder beside goes; without a commit, folders that were made for it, too. */
 void mase_swap_free(struct mase_swap *s);
 
-#endif /* MASE_PASS_INTERFACE_SWAP_H */
+#endif /* MASE_BASE_SWAP_H */
