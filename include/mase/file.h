@@ -50,8 +50,17 @@ enum mase_status mase_writer_open(struct mase_writer *w, const char *path,
 enum mase_status mase_writer_put(struct mase_writer *w, const void *data, size_t size,
                                  struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err) MASE_MUST_CHECK;
+/* Several at once, which waits for the disk once: all are flushed, then each takes its name, then
+ * their folders are flushed. On a failure those that have their names keep them. */
+enum mase_status mase_writers_close(struct mase_writer *w, int count,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 void mase_writer_abort(struct mase_writer *w); /* does nothing after close */
+/* Wait until a file or a directory has reached the disk. */
+enum mase_status mase_flush(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
+/* Is this the name of what is still being written, .mase-PID-....tmp? Files in a folder of such a
+ * name are not flushed when they are closed, but all together when the save is whole (swap.h). */
+bool mase_is_unfinished(const char *path);
 /* Remove what processes that were killed left half written in this directory: .mase-PID-....tmp of
  * those that are gone. */
 void mase_remove_leftovers(const char *dir);

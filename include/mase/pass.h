@@ -72,6 +72,8 @@ struct mase_pass_env {
     struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */
     struct mase_arena *info_arena; /* where info lives */
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
+    struct mase_pass_files *late;  /* files of a list of passes, which are closed together behind
+                                    * the last of them; NULL: each at once */
     struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own style */
     int threads;                   /* that may compute; 0: one. Results do not depend on it */
     bool rehearsal;                /* only to find out what is wrong: nothing is calibrated */

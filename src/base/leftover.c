@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -17,10 +18,17 @@
 
 #include "base/alloc.h"
 
+static const char prefix[] = ".mase-";
+
+bool mase_is_unfinished(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    return mase_starts_with(name, prefix) && mase_ends_with(name, ".tmp");
+}
+
 static bool is_dead(const char *name)
 {
-    static const char prefix[] = ".mase-";
-    if (!mase_starts_with(name, prefix) || !mase_ends_with(name, ".tmp"))
+    if (!mase_is_unfinished(name))
         return false;
     char *end;
     const long pid = strtol(name + sizeof prefix - 1, &end, 10);

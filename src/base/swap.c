@@ -123,14 +123,18 @@ static void change_back(const struct change *c)
 
 enum mase_status mase_swap_commit(struct mase_swap *s, struct mase_err *err)
 {
-    for (int i = 0; i < s->count; i++) {
-        if (change_place(&s->change[i]))
-            continue;
-        mase_fail_errno(err, s->change[i].now, "cannot replace");
-        for (int k = i; k >= 0; k--)
-            change_back(&s->change[k]);
-        return MASE_EIO;
-    }
-    s->done = true;
-    return MASE_OK;
+    enum mase_status st = MASE_OK;
+    int changed = 0;
+    for (int i = 0; i < s->count; i++)
+        if (mase_is_file(s->change[i].next))
+            MASE_TRY(mase_flush(s->change[i].next, err));
+    while (!st && changed < s->count)
+        if (!change_place(&s->change[changed++]))
+            st = mase_fail_errno(err, s->change[changed - 1].now, "cannot replace");
+    if (!st)
+        st = mase_flush(s->dir, err);
+    while (st && changed)
+        change_back(&s->change[--changed]);
+    s->done = !st;
+    return st;
 }

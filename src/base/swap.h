@@ -7,8 +7,8 @@
  *         st = mase_swap_commit(s, err);
  *     mase_swap_free(s);
  *
- * They are first written completely into a folder beside the old ones, then change places with
- * them; when one cannot, all change back. What is not written then is removed from its place. A
+ * They are first written completely into a folder beside the old ones and flushed to disk, all
+ * together, then change places with them; when one cannot, all change back. What is not written then is removed from its place. A
  * process that is killed while files change places leaves a mixture.
  */
 #ifndef MASE_BASE_SWAP_H

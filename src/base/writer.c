@@ -4,9 +4,11 @@
  * The text goes to a file without a name, is flushed to disk, and takes the name: by linkat(2), or
  * in the place of another file by one more name and rename(2). So a process that is killed leaves
  * nothing behind. Where files without names do not exist, it is a file beside the final name from
- * the beginning. An existing file gives its permission bits; a symbolic link to a file stays and
- * that file is replaced, unless someone else made the link. What cannot be replaced is written
- * directly: devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr and /dev/fd/N.
+ * the beginning. Of several that are closed together, all are flushed before the first takes its
+ * name: the disk is waited for once. An existing file gives its permission bits; a symbolic link to
+ * a file stays and that file is replaced, unless someone else made the link. What cannot be
+ * replaced is written directly: devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr
+ * and /dev/fd/N.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include <mase/file.h>
@@ -172,9 +174,28 @@ static enum mase_status open_replacement(struct mase_writer *w, const struct sta
     return MASE_OK;
 }
 
+/* A file of a save under way: its folder has a name of its own until the whole save is flushed and
+ * takes its place (swap.h). */
+static enum mase_status open_part(struct mase_writer *w, struct mase_err *err)
+{
+    w->fd = mase_sys_open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
+    set_unfinished(w);
+    return w->fd >= 0 ? MASE_OK : mase_fail_errno(err, w->path, "cannot create");
+}
+
+static bool is_part_of_save(const char *path)
+{
+    char *dir = parent_of(path);
+    const bool is_part = mase_is_unfinished(dir);
+    mase_xfree(dir);
+    return is_part;
+}
+
 static enum mase_status open_output(struct mase_writer *w, struct mase_err *err)
 {
     struct stat old;
+    if (is_part_of_save(w->path))
+        return open_part(w, err);
     MASE_TRY(mase_check_links(w->path, err));
     const bool exists = stat(w->path, &old) == 0;
     if (exists && S_ISDIR(old.st_mode))
@@ -228,28 +249,24 @@ static int flush_to_disk(int fd)
     return mase_sys_fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1;
 }
 
-/* The new name itself must reach the disk too. */
-static enum mase_status flush_dir(const char *dir, struct mase_err *err)
+enum mase_status mase_flush(const char *path, struct mase_err *err)
 {
-    const int fd = mase_sys_open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    const int fd = mase_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
     enum mase_status st = MASE_OK;
     if (fd < 0 && errno != EACCES) /* a directory may be writable and not readable */
-        st = mase_fail_errno(err, dir, "cannot open the directory");
+        st = mase_fail_errno(err, path, "cannot open to flush it");
     if (fd >= 0 && flush_to_disk(fd) != 0)
-        st = mase_fail_errno(err, dir, "cannot flush the directory");
+        st = mase_fail_errno(err, path, "cannot flush");
     if (fd >= 0)
         mase_sys_close(fd);
     return st;
 }
 
-/* Flush and close; the descriptor is gone afterwards, whatever happened. */
-static enum mase_status finish_fd(struct mase_writer *w, const char *dir, struct mase_err *err)
+/* The file takes its final name; the descriptor is gone afterwards, whatever happened. dir: the
+ * folder of the file. Nothing is allocated once the name is taken. */
+static enum mase_status take_name(struct mase_writer *w, const char *dir, struct mase_err *err)
 {
-    enum mase_status st = w->status;
-    if (!st && (w->temp || w->nameless) && flush_to_disk(w->fd) != 0)
-        st = mase_fail_errno(err, w->path, "cannot flush");
-    if (!st && w->nameless)
-        st = name_file(w, dir, err);
+    enum mase_status st = w->nameless ? name_file(w, dir, err) : MASE_OK;
     if (mase_sys_close(w->fd) != 0 && !st) {
         st = mase_fail_errno(err, w->path, "cannot close");
         if (w->nameless && !w->temp)
@@ -258,7 +275,14 @@ static enum mase_status finish_fd(struct mase_writer *w, const char *dir, struct
     w->fd = -1;
     if (w->cleanup)
         ((struct unfinished *)w->cleanup)->fd = -1; /* the file is still to be removed */
-    return st;
+    if (!st && w->temp && mase_sys_rename(w->temp, w->path) != 0)
+        st = mase_fail_errno(err, w->path, "cannot put the new file in place");
+    if (st)
+        return st;
+    mase_xfree(w->temp);
+    w->temp = NULL; /* from here on nothing is to be removed */
+    set_unfinished(w);
+    return MASE_OK;
 }
 
 /* Do two streams hold the same? Either may be NULL: then not. Closes both. */
@@ -294,33 +318,63 @@ static bool changes_nothing(const struct mase_writer *w)
     return old && same_content(old, fopen(w->temp ? w->temp : self, "rb"));
 }
 
-enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
+/* Is it a file that is still to take its name, not a pipe or device? */
+static bool is_pending(const struct mase_writer *w)
 {
-    if (!w->path)
-        mase_bug("closing a writer that is not open");
-    if (changes_nothing(w)) {
-        mase_writer_abort(w);
-        return MASE_OK;
+    return w->path && (w->temp || w->nameless);
+}
+
+/* Data first, so that no name ever stands for a part of a file. */
+static enum mase_status flush_data(struct mase_writer *w, struct mase_err *err)
+{
+    if (!w->status && is_pending(w) && flush_to_disk(w->fd) != 0)
+        w->status = mase_fail_errno(err, w->path, "cannot flush");
+    return w->status;
+}
+
+/* The folders of the files that have their names now, each once. */
+static enum mase_status flush_dirs(char *const *dir, int count, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < count && !st; i++) {
+        int first = 0;
+        while (dir[i] && !(dir[first] && mase_streq(dir[first], dir[i])))
+            first++;
+        if (dir[i] && first == i)
+            st = mase_flush(dir[i], err);
     }
-    char *dir =
-        parent_of(w->path); /* once the name is taken, nothing may fail for want of memory */
-    enum mase_status st = finish_fd(w, dir, err);
-    if (!st && w->nameless && !w->temp) {
-        set_unfinished(w); /* from here on nothing is to be removed */
-        st = flush_dir(dir, err);
-    } else if (!st && w->temp) {
-        if (mase_sys_rename(w->temp, w->path) != 0) {
-            st = mase_fail_errno(err, w->path, "cannot put the new file in place");
-        } else {
-            mase_xfree(w->temp);
-            w->temp = NULL; /* from here on nothing is to be removed */
-            set_unfinished(w);
-            st = flush_dir(dir, err);
-        }
+    return st;
+}
+
+enum mase_status mase_writers_close(struct mase_writer *w, int count, struct mase_err *err)
+{
+    enum mase_status st = MASE_OK;
+    char **dir = mase_xcalloc((size_t)count * sizeof *dir);
+    for (int i = 0; i < count; i++) {
+        if (!w[i].path)
+            mase_bug("closing a writer that is not open");
+        if (changes_nothing(&w[i]))
+            mase_writer_abort(&w[i]);
+        else if (is_pending(&w[i]))
+            dir[i] = parent_of(w[i].path);
+    }
+    for (int i = 0; i < count && !st; i++)
+        st = w[i].path ? flush_data(&w[i], err) : MASE_OK;
+    for (int i = 0; i < count && !st; i++)
+        st = w[i].path ? take_name(&w[i], dir[i], err) : MASE_OK;
+    if (!st)
+        st = flush_dirs(dir, count, err);
+    for (int i = 0; i < count; i++) {
+        mase_writer_abort(&w[i]);
+        mase_xfree(dir[i]);
     }
     mase_xfree(dir);
-    mase_writer_abort(w);
     return st;
+}
+
+enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err)
+{
+    return mase_writers_close(w, 1, err);
 }
 
 void mase_writer_abort(struct mase_writer *w)

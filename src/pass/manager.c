@@ -306,6 +306,8 @@ enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph
                                        const struct mase_pass_runs *runs, struct mase_err *err)
 {
     enum mase_status st = MASE_OK;
+    struct mase_pass_files late = { 0 };
+    m->env.late = &late;
     for (int i = 0; i < runs->count && !st; i++) {
         m->env.again = runs->items[i].again;
         if (m->env.sheets)
@@ -313,9 +315,11 @@ enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph
         st = mase_manager_run_bound(m, g, &runs->items[i], err);
     }
     m->env.again = NULL;
+    m->env.late = NULL;
     if (m->env.sheets)
         m->env.sheets->suffix = NULL;
-    return st;
+    const enum mase_status closed = mase_pass_files_close(&late, st ? NULL : err);
+    return st ? st : closed;
 }
 
 enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,

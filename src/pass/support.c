@@ -36,6 +36,24 @@ void mase_pass_wrote(struct mase_pass_env *env, const char *path)
         mase_value_push(env->info_arena, env->files, mase_value_string(env->info_arena, path));
 }
 
+enum mase_status mase_pass_files_close(struct mase_pass_files *late, struct mase_err *err)
+{
+    const int count = late->count;
+    late->count = 0;
+    return mase_writers_close(late->file, count, err);
+}
+
+static enum mase_status write_late(struct mase_pass_files *late, const char *path,
+                                   const struct mase_str *text, struct mase_err *err)
+{
+    if (late->count == sizeof late->file / sizeof *late->file)
+        MASE_TRY(mase_pass_files_close(late, err));
+    struct mase_writer *w = &late->file[late->count];
+    MASE_TRY(mase_writer_open(w, path, err));
+    late->count++;
+    return mase_writer_put(w, mase_str_text(text), text->len, err);
+}
+
 enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
                                  const struct mase_str *text, struct mase_err *err)
 {
@@ -43,7 +61,8 @@ enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
         if (mase_streq(env->files->items[i]->s, path))
             return mase_fail(err, MASE_EVALUE, "a pass before has written %s: give another name",
                              path);
-    MASE_TRY(mase_file_write(path, mase_str_text(text), text->len, err));
+    MASE_TRY(env->late ? write_late(env->late, path, text, err)
+                       : mase_file_write(path, mase_str_text(text), text->len, err));
     mase_pass_wrote(env, path);
     return MASE_OK;
 }

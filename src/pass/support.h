@@ -32,7 +32,14 @@ void mase_lost_log(const struct mase_graph *g, bool trained);
 /* Where a pass writes: path (relative to the output folder) if given, else dflt in the output
  * folder; NULL when there is neither. In the scratch arena. */
 const char *mase_pass_path(struct mase_pass_env *env, const char *path, const char *dflt);
-/* Write a whole file and note it. */
+/* Files that are written and wait to be closed together. A zeroed one is empty. */
+struct mase_pass_files {
+    struct mase_writer file[16];
+    int count;
+};
+enum mase_status mase_pass_files_close(struct mase_pass_files *late,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Write a whole file and note it; in a list of passes it takes its name behind the last of them. */
 enum mase_status mase_pass_write(struct mase_pass_env *env, const char *path,
                                  const struct mase_str *text, struct mase_err *err) MASE_MUST_CHECK;
 /* Print the text and a newline for the user. */

@@ -191,12 +191,10 @@ static enum mase_status write_files(const struct job *j, const char *dir, struct
             break;
         st = mase_writer_put(&w[opened], files[opened].text, files[opened].size, err);
     }
-    for (int i = 0; i < opened; i++) {
-        if (!st)
-            st = mase_writer_close(&w[i], err);
-        else
-            mase_writer_abort(&w[i]);
-    }
+    if (!st)
+        return mase_writers_close(w, count, err);
+    while (opened)
+        mase_writer_abort(&w[--opened]);
     return st;
 }
 

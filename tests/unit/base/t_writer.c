@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "base/fault.h"
+#include "base/swap.h"
 
 static void assert_writes(const char *path, const char *text)
 {
@@ -424,6 +425,92 @@ static void a_file_system_that_cannot_flush_is_accepted(void **state)
     folder_remove(&dir);
 }
 
+struct calls {
+    char text[256];
+};
+
+static int note_call(const char *call, void *user)
+{
+    struct calls *c = user;
+    snprintf(c->text + strlen(c->text), sizeof c->text - strlen(c->text), "%s ", call);
+    return 0;
+}
+
+/* The disk is waited for in one go, no name stands for a part, and the folder is flushed once. */
+static void several_files_are_flushed_before_the_first_has_its_name(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    struct mase_writer w[3];
+    struct mase_err err = { 0 };
+    struct calls calls = { "" };
+    static const char *const names[] = { "a", "b", "c" };
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(mase_writer_open(&w[i], folder_at(&dir, names[i]), &err), MASE_OK);
+        assert_int_equal(mase_writer_put(&w[i], names[i], 1, &err), MASE_OK);
+    }
+    assert_int_equal(folder_entries(&dir), 0);
+    mase_fault = note_call;
+    mase_fault_user = &calls;
+    assert_int_equal(mase_writers_close(w, 3, &err), MASE_OK);
+    mase_fault = NULL;
+    assert_string_equal(calls.text, "fsync fsync fsync link close link close link close "
+                                    "open fsync close ");
+    for (int i = 0; i < 3; i++)
+        assert_content(folder_at(&dir, names[i]), names[i]);
+    folder_remove(&dir);
+}
+
+/* Neither does a failed flush of one give a name to the others. */
+static void of_several_files_none_is_named_when_one_cannot_be_flushed(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    struct mase_writer w[2];
+    struct mase_err err = { 0 };
+    struct plan plan = { .at = 1, .error = EIO };
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(mase_writer_open(&w[i], folder_at(&dir, i ? "b" : "a"), &err), MASE_OK);
+        assert_int_equal(mase_writer_put(&w[i], "x", 1, &err), MASE_OK);
+    }
+    mase_fault = fail_nth;
+    mase_fault_user = &plan;
+    assert_int_equal(mase_writers_close(w, 2, &err), MASE_EIO);
+    mase_fault = NULL;
+    assert_string_equal(plan.call, "fsync");
+    assert_int_equal(folder_entries(&dir), 0);
+    folder_remove(&dir);
+}
+
+/* Of a folder that takes its place as a whole: its parts are not flushed one by one. */
+static void parts_of_a_save_are_flushed_together(void **state)
+{
+    (void)state;
+    struct folder dir = folder_make();
+    struct mase_arena a = { 0 };
+    struct mase_err err = { 0 };
+    struct calls calls = { "" };
+    static const char *const names[] = { "x", "y" };
+    struct mase_swap *s = mase_swap_new(&a, dir.path, names, 2);
+    assert_int_equal(mase_swap_begin(s, &err), MASE_OK);
+    mase_fault = note_call;
+    mase_fault_user = &calls;
+    for (int i = 0; i < 2; i++)
+        assert_writes(mase_swap_next(s, i), names[i]);
+    assert_string_equal(calls.text, "open write close open write close ");
+    calls.text[0] = '\0';
+    assert_int_equal(mase_swap_commit(s, &err), MASE_OK);
+    mase_fault = NULL;
+    assert_string_equal(calls.text, "open fsync close open fsync close rename rename "
+                                    "open fsync close ");
+    mase_swap_free(s);
+    for (int i = 0; i < 2; i++)
+        assert_content(folder_at(&dir, names[i]), names[i]);
+    assert_int_equal(folder_entries(&dir), 2);
+    mase_arena_release(&a);
+    folder_remove(&dir);
+}
+
 /* Threads that write into one folder do not take each other's unfinished file: each name is used by
  * one of them alone. The thread sanitizer sees what this test cannot. */
 static void threads_write_side_by_side(void **state)
@@ -472,6 +559,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(without_nameless_files_it_is_one_beside),
         cmocka_unit_test(after_a_failed_piece_the_rest_is_skipped),
         cmocka_unit_test(a_file_system_that_cannot_flush_is_accepted),
+        cmocka_unit_test(several_files_are_flushed_before_the_first_has_its_name),
+        cmocka_unit_test(of_several_files_none_is_named_when_one_cannot_be_flushed),
+        cmocka_unit_test(parts_of_a_save_are_flushed_together),
         cmocka_unit_test(threads_write_side_by_side),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
