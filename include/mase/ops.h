@@ -14,10 +14,14 @@
 
 MASE_API_BEGIN
 
+#ifndef MASE_OP_NAMES /* our own build has a file of the names alone (cmake/op_columns.cmake) */
+#define MASE_OP_NAMES <mase/ops.def>
+#endif
+
 enum mase_op {
     MASE_OP_unknown, /* a target no row knows */
 #define OP(name, ...) MASE_OP_##name,
-#include <mase/ops.def>
+#include MASE_OP_NAMES
     MASE_OP_COUNT
 };
 

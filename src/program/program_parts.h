@@ -55,9 +55,8 @@ struct mase_lowered {
     bool alias; /* nothing to compute: the result is the first parameter */
 };
 typedef enum mase_status mase_lower_fn(struct mase_lowered *l, struct mase_err *err);
-#define OP(name, ...)
-#define LOWER(prim, rule) mase_lower_fn mase_lower_##rule;
-#include <mase/ops.def>
+#define LOWER(rule) mase_lower_fn mase_lower_##rule;
+#include <ops/lowerings.def>
 mase_lower_fn *mase_lower_rule(enum mase_op op); /* NULL: the operation gives no tensors */
 /* The argument that stands for a tensor of the call for the smallest batch. */
 struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_tensor *t,

@@ -303,9 +303,8 @@ enum mase_status mase_step_refuse_whole(const struct mase_step *s, int64_t sampl
 /* The phase listed last waits for all tiles of the batch. */
 void mase_step_barrier_forward(struct mase_step *s);
 void mase_step_barrier_backward(struct mase_step *s);
-#define OP(name, ...)
 #define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
-#include <mase/ops.def>
+#include <ops/steps.def>
 extern const struct mase_step_kind mase_step_dense; /* what linear is for one vector per sample */
 extern const struct mase_step_kind mase_step_fixed_batch_norm; /* batch norm by given statistics */
 /* The kind of an op's step, NULL when it cannot be planned (optab.c). */

@@ -16,9 +16,8 @@
 
 #include "ir/shape/shape.h"
 
-#define OP(name, ...)
 #define RUN(forward) mase_forward_fn mase_forward_##forward;
-#include <mase/ops.def>
+#include <ops/references.def>
 
 static inline double ref_get(const struct mase_tensor *t, int64_t i)
 {

@@ -11,8 +11,8 @@
 
 #include <mase/call.h>
 
-#define OP(name, type, rule, help) mase_shape_fn mase_shape_##rule;
-#include <mase/ops.def>
+#define SHAPE(rule) mase_shape_fn mase_shape_##rule;
+#include <ops/shapes.def>
 
 /* ---- text for messages, in the call's arena ---- */
 
