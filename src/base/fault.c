@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/counters.h"
 #include "base/number.h"
 
 mase_fault_fn *mase_fault;
@@ -45,6 +46,7 @@ ssize_t mase_sys_write(int fd, const void *data, size_t size)
 
 int mase_sys_fsync(int fd)
 {
+    mase_count(MASE_COUNT_FSYNCS);
     return faulty("fsync") ? -1 : fsync(fd);
 }
 

@@ -9,6 +9,7 @@
 
 #include <mase/log.h>
 
+#include "base/counters.h"
 #include "base/limit.h"
 #include "base/number.h"
 #include "cli/cli.h"
@@ -55,6 +56,16 @@ static enum mase_status flush_stdout(struct mase_err *err)
     return mase_fail(err, MASE_EIO, "standard output: %s", mase_strerror(fault));
 }
 
+static void log_counters(void)
+{
+    mase_debug(
+        "counted: %lld shape rules, %lld clones of graphs, %lld bindings of options, %lld "
+        "passes, %lld fsyncs",
+        (long long)mase_counted(MASE_COUNT_SHAPE_RULES), (long long)mase_counted(MASE_COUNT_CLONES),
+        (long long)mase_counted(MASE_COUNT_BINDINGS), (long long)mase_counted(MASE_COUNT_PASSES),
+        (long long)mase_counted(MASE_COUNT_FSYNCS));
+}
+
 int main(int argc, char **argv)
 {
     struct mase_cli c = { 0 };
@@ -78,6 +89,7 @@ int main(int argc, char **argv)
             fputs("ch: ", stderr);
         mase_err_print(stderr, &err);
     }
+    log_counters();
     mase_cli_release(&c);
     return st ? FAILED : 0;
 }

@@ -9,6 +9,7 @@
 
 #include <mase/log.h>
 
+#include "base/counters.h"
 #include "base/number.h"
 #include "pass/outputs.h"
 #include "pass/support.h"
@@ -257,6 +258,7 @@ static enum mase_status execute(struct mase_manager *m, struct mase_graph **g,
     m->env.scratch = &m->scratch;
     m->env.pass = p;
     m->runs++;
+    mase_count(MASE_COUNT_PASSES);
     MASE_TRY(p->analyse ? analyse(m, *g, p, opts, err) : transform(m, g, p, opts, err));
     mase_graph_drop_props(*g, p->drops);
     (*g)->props |= p->gives;

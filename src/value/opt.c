@@ -9,6 +9,8 @@
 
 #include <mase/opt.h>
 
+#include "base/counters.h"
+
 /* f is the field in the bound struct. */
 typedef void default_fn(void *f, const struct mase_opt *row);
 typedef enum mase_status bind_fn(void *f, const struct mase_opt *row, const struct mase_value *v,
@@ -615,6 +617,7 @@ enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *
                                 const struct mase_value *table, struct mase_arena *a,
                                 struct mase_err *err)
 {
+    mase_count(MASE_COUNT_BINDINGS);
     memset(opts, 0, size);
     for (const struct mase_opt *row = rows; row->type; row++)
         mase_opt_set_default(opts, row);

@@ -9,6 +9,7 @@ nm -f sysv "$LIBRARY" 2>/dev/null | awk -F'|' '
         print file, $1
     }' | sort -u >"$T/out"
 out_is "the library's variables" <<'END'
+counters.c counted
 fault.c mase_fault
 fault.c mase_fault_user
 fault.c mase_fault_write_max

@@ -3,6 +3,7 @@
  */
 #include <mase/meta.h>
 
+#include "base/counters.h"
 #include "ir/graph/graph_parts.h"
 #include "ir/graph/node_names.h"
 #include "ir/text/arg.h"
@@ -39,6 +40,7 @@ struct mase_graph *mase_graph_clone(const struct mase_graph *src)
 {
     struct mase_graph *g = mase_graph_new(src->name);
 
+    mase_count(MASE_COUNT_CLONES);
     for (const struct mase_module *m = src->modules; m; m = m->next)
         mase_graph_copy_module(g, m);
     for (int i = 0; i < src->attr_count; i++)

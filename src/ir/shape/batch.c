@@ -9,6 +9,7 @@
 
 #include <mase/call.h>
 
+#include "base/counters.h"
 #include "ir/graph/graph_parts.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
@@ -31,6 +32,7 @@ static enum mase_status step(struct mase_call *c, void *data, struct mase_err *e
     (void)data;
     if (!mase_ops[c->node->op].shape)
         return mase_fail(err, MASE_EUNSUPPORTED, "no shape");
+    mase_count(MASE_COUNT_SHAPE_RULES);
     MASE_TRY(mase_ops[c->node->op].shape(c, err));
     if (c->node->op != MASE_OP_setitem)
         return MASE_OK;

@@ -5,6 +5,7 @@
 
 #include <mase/call.h>
 
+#include "base/counters.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 
@@ -124,6 +125,7 @@ enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
     if (!op->shape)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know",
                          c->node->name, c->node->target);
+    mase_count(MASE_COUNT_SHAPE_RULES);
     MASE_TRY(op->shape(c, err));
     MASE_TRY(mase_call_check_formats(c, err));
     return check_size(c->node, op->name, &c->result, err);
