@@ -3,8 +3,8 @@
  *
  * Quant says any width, fixed point of any fraction, and directions of rounding. Numbers of a
  * tensor share a width, since the programs that read QONNX take one; weights of several widths have
- * the one that holds them all, at their smallest step. What a weight was rounded to is what is
- * written, so rounding it again changes nothing.
+ * the one that holds them all, at the steps that an axis has, else at the smallest. What a weight
+ * was rounded to is what is written, so rounding it again changes nothing.
  */
 #include <math.h>
 
@@ -144,8 +144,43 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
 
 /* ---- weights ---- */
 
-/* The smallest step of grids that are all powers of two, and a width at which it holds all values;
- * false: there is none. */
+/* One width for all values of a weight, which holds codes of up to most; false: there is none. */
+static bool share_width(struct quant *q, double most)
+{
+    int bits = 2;
+    while (bits < 24 && ldexp(1, bits - 1) - 1 < most)
+        bits++;
+    q->rounding = "ROUND";
+    q->is_signed = true;
+    for (int64_t p = 0; p < q->count; p++)
+        q->bits[p] = (float)bits;
+    return bits < 24;
+}
+
+/* Positions of an axis with widths of their own keep their steps; false: there is no such axis. */
+static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_exact_grid *g,
+                       const struct mase_tensor *t)
+{
+    double most = 0;
+    int d = 0;
+    while (d < t->shape.rank && !mase_ow_follows(g, &t->shape, d))
+        d++;
+    if (d == t->shape.rank)
+        return false;
+    const struct mase_axis axis = mase_axis_of(&t->shape, d);
+    *q = (struct quant){ .axis = d, .count = axis.len };
+    q->scale = mase_new_array(a, float, (size_t)q->count);
+    q->bits = mase_new_array(a, float, (size_t)q->count);
+    for (int64_t k = 0; k < mase_tensor_count(t); k++) {
+        if (g[k].scaled || g[k].step <= 0)
+            return false;
+        q->scale[k / axis.inner % axis.len] = (float)g[k].step;
+        most = fmax(most, fabs((double)mase_f32(t)[k]) / g[k].step);
+    }
+    return share_width(q, most);
+}
+
+/* The smallest step of grids that are all powers of two; false: there is none. */
 static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_exact_grid *g,
                        const struct mase_tensor *t)
 {
@@ -158,15 +193,11 @@ static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_
         most = fmax(most, w < 0 ? -w : w);
     }
     step = step == 0 ? 1 : step;
-    int bits = 2;
-    while (bits < 24 && ldexp(1, bits - 1) - 1 < most / step)
-        bits++;
-    *q = (struct quant){ .rounding = "ROUND", .axis = -1, .count = 1, .is_signed = true };
+    *q = (struct quant){ .axis = -1, .count = 1 };
     q->scale = mase_new_array(a, float, 1);
     q->bits = mase_new_array(a, float, 1);
     q->scale[0] = (float)step;
-    q->bits[0] = (float)bits;
-    return bits < 24;
+    return share_width(q, most / step);
 }
 
 /* One magnitude for each position of the first dimension, or for all: 1 and -1, 0 and 1, or all
@@ -242,11 +273,12 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
     struct mase_exact_grid *g = mase_new_array(&e->scratch, struct mase_exact_grid, (size_t)n);
     const bool grids = n && mase_exact_grids(g, &e->scratch, &how, &t->shape);
     struct quant q;
-    const bool found = (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
-                       (grids           ? share_step(&q, &e->scratch, g, t)
-                        : !f->row->grid ? by_magnitude(&q, &e->scratch, t)
-                                        : false) ||
-                       by_codes(&q, e, v);
+    const bool found =
+        (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
+        (grids           ? keep_steps(&q, &e->scratch, g, t) || share_step(&q, &e->scratch, g, t)
+         : !f->row->grid ? by_magnitude(&q, &e->scratch, t)
+                         : false) ||
+        by_codes(&q, e, v);
     if (!found)
         return x;
     q.axis = turned && q.axis >= 0 ? 1 - q.axis : q.axis;

@@ -146,3 +146,23 @@ succeeds "a value with two roundings"
 run predict both.mg $shape --load w.npz --strict no --config config.toml --input "$net/mlp_x.npy" --output net.npy
 run predict both.onnx --input "$net/mlp_x.npy" --output file.npy
 holds "read again" cmp net.npy file.npy
+
+# Widths that outputs have learned: each keeps its step, since that is what integers round its bias by.
+cat >learned.mg <<'END'
+mase-graph 1
+name learned
+
+module fc = Linear(in_features=16, out_features=3) quantized {name: 'int', data_in_width: 4, data_in_scale: 0.3, weight_name: 'hgq', weight_width: 8, weight_axis: 0, weight_most: 13, bias_name: 'integer', bias_width: 16, bias_frac_width: 12}
+attr fc.weight_frac_width = f32[3] init [1, 5, -2]
+attr fc.weight_int_width = f32[3] init [1, 1, 1]
+
+%x = placeholder[target=x]
+%fc = call_module[target=fc](args = (%x,), kwargs = {})
+return %fc
+END
+run convert learned.mg learned $shape
+run convert learned.mg learned.onnx $shape --load learned --dialect qonnx
+succeeds "weights of three widths"
+run predict learned.mg --load learned --input "$net/mlp_x.npy" --output net.npy --engine int
+run predict learned.onnx --input "$net/mlp_x.npy" --output file.npy --engine int
+holds "have one in QONNX and their own steps" cmp net.npy file.npy
