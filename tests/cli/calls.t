@@ -86,6 +86,11 @@ a generator of the file's|k = DICE.gauss(0, 1)|46|takes a number from random.Ran
 a clock|k = time.time()|46|takes a number from time.time
 a date|k = datetime.datetime.now().second|46|takes a number from datetime.datetime.now
 the system's|k = os.urandom(1)[0]|46|takes a number from os.urandom
+hash of a text|k = hash("a") % 7|46|computes with the hash of a str, which is another in each process
+hash of what holds one|y = y * hash(("a", 1))|46|computes with the hash of a tuple
+an address|k = -id(self.fc)|46|computes with id\(\), which is another in each process
+an address as a scale|y = torch.tensor([id(y)]) * y|46|computes with id\(\)
+hash by way of map|k = sum(map(hash, ("a", "b")))|46|computes with the hash of a str
 EOF
 
 while IFS='|' read -r name body; do
@@ -100,6 +105,8 @@ one of a length|self.table = torch.arange(y.shape[1]) if self.table is None else
 a cached function|y = y + self.ones(3)
 lists that begin anew|self.outs.clear(); self.outs.append(y); y = torch.cat(self.outs)
 a generator that begins anew|k = random.Random(2).random() * self.limit
+keys and comparisons|KEPT[id(self.fc)] = hash("a") == hash("a"); k = 2 if id(self.fc) in KEPT else 1
+hash of numbers|k = hash((2, 0.5)) % 5
 a log|logging.getLogger("net").debug("%s", 1)
 EOF
 

@@ -1,15 +1,21 @@
-"""plain.py - len(x) and int(x) of traced values: Python wants a number at once, and how many samples there are is open.
+"""plain.py - functions of Python's own that the user's files call and that a graph cannot take as they are.
 
-Calls of the two in the user's files come here, and give a value of the graph where no number is known: len(x) is
-x.size(0), and int(n / 4) of a length is n // 4.
+len(x) and int(x) want a number at once, and how many samples there are is open: where no number is known they give a value
+of the graph, x.size(0), and n // 4 for int(n / 4) of a length. hash() of texts and id() are other numbers in each process.
 """
 
 PLAIN = {"len": "_mase_len", "int": "_mase_int"}
+OF_PROCESS = {"hash": "_mase_hash", "id": "_mase_id"}
 
 
 class PlainCalls(ast.NodeTransformer):
     def __init__(self, own):
         self.names = {name: ours for name, ours in PLAIN.items() if name not in own}
+        self.of_process = {name: ours for name, ours in OF_PROCESS.items() if name not in own}
+
+    def visit_Name(self, node):
+        node.id = self.of_process.get(node.id, node.id)
+        return node
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -92,4 +98,42 @@ def traced_len(v):
     return Proxy.record("call_method", "size", (v, 0), {})
 
 
-builtins._mase_len, builtins._mase_int = traced_len, traced_int
+class OfProcess(builtins.int):
+    """hash() or id(): a key, and the same as itself. forward must not compute with it."""
+
+    def _compute(self, *_):
+        if TRACER is None:
+            return NotImplemented
+        raise looked("forward computes with %s, which is another in each process: that is not followed" % self.what, here())
+
+
+def of_process(number, what):
+    if TRACER is None:
+        return number
+    number = OfProcess(number)
+    number.what = what
+    return number
+
+
+def has_own_hash(v):
+    """Numbers have one that is the same everywhere."""
+    if isinstance(v, (tuple, frozenset)):
+        return all(map(has_own_hash, v))
+    return isinstance(v, (builtins.int, builtins.float, complex)) and not isinstance(v, OfProcess)
+
+
+def traced_hash(v):
+    number = hash(v)
+    return number if has_own_hash(v) else of_process(number, "the hash of a %s" % type(v).__name__)
+
+
+def traced_id(v):
+    return of_process(id(v), "id()")
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "and", "or", "xor", "lshift", "rshift"):
+    for _side in ("__%s__", "__r%s__"):
+        setattr(OfProcess, _side % _name, OfProcess._compute)
+for _name in ("neg", "pos", "abs", "invert", "int", "index", "float", "round", "trunc", "floor", "ceil", "lt", "le", "gt", "ge"):
+    setattr(OfProcess, "__%s__" % _name, OfProcess._compute)
+builtins._mase_len, builtins._mase_int, builtins._mase_hash, builtins._mase_id = traced_len, traced_int, traced_hash, traced_id
