@@ -3,7 +3,7 @@
  *
  * One C99 file and its header: constants, static memory, loops. There is no allocation, no library
  * and no header but <stdint.h> and <stddef.h>. A quantised network becomes the integers of
- * mase/exact.h and gives their bits; a network without number formats becomes floats.
+ * mase/int_program.h and gives their bits; a network without number formats becomes floats.
  *
  *     struct mase_emitted e = { 0 };
  *     MASE_TRY(mase_emit_c(&e, graph, &input, 1, &(struct mase_emit_opts){ .name = "jets" }, err));
@@ -55,10 +55,10 @@ struct mase_emitted {
     int64_t roundings; /* values rounded for a sample */
 };
 
-/* The graph has weights. Refused, by the name of the node: what has no integers (mase/exact.h), and
- * in float what is neither layer, convolution, pool, batch norm, relu, sum, join nor layout. What
- * will be written is run first, over the test vectors or drawn samples; MASE_EVALUE: it does not
- * give what the network gives, which is a fault of ours. */
+/* The graph has weights. Refused, by the name of the node: what has no integers
+ * (mase/int_program.h), and in float what is neither layer, convolution, pool, batch norm, relu,
+ * sum, join nor layout. What will be written is run first, over the test vectors or drawn samples;
+ * MASE_EVALUE: it does not give what the network gives, which is a fault of ours. */
 enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
                              const struct mase_input *inputs, int input_count,
                              const struct mase_emit_opts *o, struct mase_err *err) MASE_MUST_CHECK;

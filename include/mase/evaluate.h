@@ -36,7 +36,7 @@ int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sa
 struct mase_predictor;
 
 struct mase_predictor_opts {
-    bool exact;            /* in integers (exact.h); refused where the network has none */
+    bool exact;            /* in integers (int_program.h); refused where the network has none */
     int64_t batch;         /* most samples at once; 0: a good number */
     int64_t coupled_batch; /* samples at once of a network that mixes those of a batch; 0: all */
     int64_t usual;         /* samples that usually come; 0: not known */

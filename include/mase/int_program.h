@@ -1,5 +1,5 @@
 /*
- * exact.h - a quantised network in integers.
+ * int_program.h - a quantised network in integers.
  *
  * Made of a program (program.h) whose data and weights are rounded to formats with integer codes.
  * What is computed is the program in real arithmetic: sums of products are exact, whatever their
@@ -25,8 +25,8 @@
  * and a bias there is an integer, too, at the scale of the products. Before the first rounding the
  * samples are floats; batch norm and relu on them are float32, as in plans.
  */
-#ifndef MASE_EXACT_H
-#define MASE_EXACT_H
+#ifndef MASE_INT_PROGRAM_H
+#define MASE_INT_PROGRAM_H
 
 #include <mase/api.h>
 #include <mase/format.h>
@@ -47,30 +47,30 @@ struct mase_meaning {
 };
 
 /* What a row is rounded to: multiples of a step. */
-struct mase_exact_grid {
+struct mase_int_format {
     double step;
     int64_t lo, hi;
     int direction; /* enum mase_direction */
     bool scaled;
 };
 
-enum mase_exact_op {
-    MASE_EXACT_LINE,   /* floats: fma(x, scale, shift), then max(x, 0) if relu */
-    MASE_EXACT_ENCODE, /* floats to codes of grids */
-    MASE_EXACT_AFFINE, /* sums of products with known integers, and known integers added */
-    MASE_EXACT_ROUND,  /* codes to codes: integers */
-    MASE_EXACT_SCALE,  /* codes to codes: float32 */
-    MASE_EXACT_TABLE,  /* codes to codes by a table */
-    MASE_EXACT_MAX,    /* the largest of some rows */
-    MASE_EXACT_PICK,   /* rows in another order, some twice or not at all */
-    MASE_EXACT_OP_COUNT
+enum mase_int_op {
+    MASE_INT_OP_AFFINE, /* floats: fma(x, scale, shift), then max(x, 0) if relu */
+    MASE_INT_OP_ENCODE, /* floats to codes of grids */
+    MASE_INT_OP_SUM,    /* sums of products with known integers, and known integers added */
+    MASE_INT_OP_ROUND,  /* codes to codes: integers */
+    MASE_INT_OP_SCALE,  /* codes to codes: float32 */
+    MASE_INT_OP_TABLE,  /* codes to codes by a table */
+    MASE_INT_OP_MAX,    /* the largest of some rows */
+    MASE_INT_OP_PICK,   /* rows in another order, some twice or not at all */
+    MASE_INT_OP_COUNT
 };
-extern const char *const mase_exact_op_names[];
+extern const char *const mase_int_op_names[];
 
 /* y[g m + o][p] = bias[g m + o] + sum over k of weight[g m + o][k] x[from[g][p][k]], m being
  * outputs; row o, p of the result is o * output_stride + p * position_stride. Rows are those of
  * memory, so several values may be summed. */
-struct mase_exact_affine {
+struct mase_int_sum {
     int64_t groups, outputs, inputs, positions;
     int64_t output_stride, position_stride;
     const int32_t *from;   // (groups, positions, inputs); -1: zero
@@ -81,18 +81,18 @@ struct mase_exact_affine {
     const struct mase_window *window;
 };
 
-struct mase_exact_round {
+struct mase_int_round {
     int64_t mul, add, div, lo, hi;
     int direction;
 };
 
-struct mase_exact_scale {
+struct mase_int_scale {
     float factor, offset;
     int64_t lo, hi;
 };
 
 /* Rows share few tables: that of row r is code[table[r]], from the code lo[table[r]] on. */
-struct mase_exact_table {
+struct mase_int_table {
     int count;
     int32_t *table;       // (rows)
     int64_t *lo, *length; // (count)
@@ -101,13 +101,13 @@ struct mase_exact_table {
 
 /* Row r of the result is made of from[first[r]] to before from[first[r + 1]], rows of memory; -1:
  * zero. Of pick, of from[r]. */
-struct mase_exact_rows {
+struct mase_int_rows {
     const int64_t *first; // (rows + 1)
     const int32_t *from;
     const struct mase_window *window; /* of max, as of affine */
 };
 
-struct mase_exact_value {
+struct mase_int_value {
     const struct mase_pvalue *of; /* the program's; NULL: between its instructions */
     const char *from;             /* the graph's node */
     bool codes;                   /* else floats */
@@ -117,71 +117,71 @@ struct mase_exact_value {
     const int64_t *lo, *hi;             // (rows): every code lies between
 };
 
-struct mase_exact_instr {
-    enum mase_exact_op op;
-    const struct mase_exact_value *in, *out;
+struct mase_int_instr {
+    enum mase_int_op op;
+    const struct mase_int_value *in, *out;
     union {
         struct {
             const float *scale, *shift; // (rows)
             bool relu;
         } line;
-        const struct mase_exact_grid *encode; // (rows)
-        struct mase_exact_affine affine;
-        const struct mase_exact_round *round; // (rows)
-        const struct mase_exact_scale *scale; // (rows)
-        struct mase_exact_table table;
-        struct mase_exact_rows rows; /* of max and pick */
+        const struct mase_int_format *encode; // (rows)
+        struct mase_int_sum affine;
+        const struct mase_int_round *round; // (rows)
+        const struct mase_int_scale *scale; // (rows)
+        struct mase_int_table table;
+        struct mase_int_rows rows; /* of max and pick */
     } u;
-    const struct mase_exact_instr *next;
+    const struct mase_int_instr *next;
 };
 
-struct mase_exact {
+struct mase_int_program {
     struct mase_arena arena;
     struct mase_program *program;
-    const struct mase_exact_instr *first, *last;
-    struct mase_exact_value **value; /* by the number of the program's, NULL: none */
-    const struct mase_exact_value *input, *output;
-    struct mase_shape result;       /* of one sample */
-    int64_t rows;                   /* of all values together */
-    struct mase_exact_fast *fast;   /* how kernels run it; NULL: number by number */
-    struct mase_exact_dense *dense; /* how they run it sample by sample; NULL: they do not */
-    int rounded_biases; /* layers whose bias was rounded to the scale of their products */
+    const struct mase_int_instr *first, *last;
+    struct mase_int_value **value; /* by the number of the program's, NULL: none */
+    const struct mase_int_value *input, *output;
+    struct mase_shape result;     /* of one sample */
+    int64_t rows;                 /* of all values together */
+    struct mase_int16_plan *fast; /* how kernels run it; NULL: number by number */
+    struct mase_int_dense *dense; /* how they run it sample by sample; NULL: they do not */
+    int rounded_biases;           /* layers whose bias was rounded to the scale of their products */
 };
 
 /* The graph has weights and is borrowed, until the end of what is made here. Refused, by the name
  * of the node: what has no integer codes, and sums beyond 62 bits. */
-enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
-                                const struct mase_input *inputs, int input_count,
-                                struct mase_err *err) MASE_MUST_CHECK;
-void mase_exact_free(struct mase_exact *e);
+enum mase_status mase_int_program_new(struct mase_int_program **out, struct mase_graph *g,
+                                      const struct mase_input *inputs, int input_count,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+void mase_int_program_free(struct mase_int_program *e);
 
 /* Memory to run it, for at most so many samples at once. Several may be at work. What can be read
  * behind a run: its output, which leaves the choice of how to compute it, or every value. */
-enum mase_exact_keep { MASE_EXACT_OUTPUT, MASE_EXACT_ALL };
-struct mase_exact_work;
-struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples,
-                                            enum mase_exact_keep keep);
-void mase_exact_work_free(struct mase_exact_work *w);
+enum mase_int_keep { MASE_INT_KEEP_OUTPUT, MASE_INT_KEEP_ALL };
+struct mase_int_runner;
+struct mase_int_runner *mase_int_runner_new(const struct mase_int_program *e, int64_t samples,
+                                            enum mase_int_keep keep);
+void mase_int_runner_free(struct mase_int_runner *w);
 /* Where the samples go; then run them. MASE_EVALUE: a sample is NaN where it is rounded. */
-struct mase_lanes mase_exact_input(struct mase_exact_work *w);
-enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples,
-                                struct mase_err *err) MASE_MUST_CHECK;
+struct mase_lanes mase_int_runner_input(struct mase_int_runner *w);
+enum mase_status mase_int_runner_run(struct mase_int_runner *w, int64_t samples,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What came out, as floats: each the nearest to the number that it stands for. */
-struct mase_lanes mase_exact_output(struct mase_exact_work *w);
+struct mase_lanes mase_int_runner_output(struct mase_int_runner *w);
 /* Both at once, with the samples one after the other: (samples, rows of the input) to (samples,
  * rows of the output). */
-enum mase_status mase_exact_run_array(struct mase_exact_work *w, float *y, const float *x,
-                                      int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_runner_run_array(struct mase_int_runner *w, float *y, const float *x,
+                                           int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
 /* What came out of any value, where all are kept, into y (rows, samples), rows stride apart. */
-void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
-                     const struct mase_exact_value *v, int64_t samples);
+void mase_int_runner_read(const struct mase_int_runner *w, float *y, int64_t stride,
+                          const struct mase_int_value *v, int64_t samples);
 /* The nearest float to what a code means. */
-float mase_exact_decode(int64_t code, const struct mase_meaning *m);
+float mase_int_decode(int64_t code, const struct mase_meaning *m);
 
 /* How many bits the codes of a value take, the widest row, with a sign where there is one. */
-int mase_exact_bits(const struct mase_exact_value *v);
-void mase_exact_print(struct mase_str *out, const struct mase_exact *e);
+int mase_int_value_bits(const struct mase_int_value *v);
+void mase_int_program_print(struct mase_str *out, const struct mase_int_program *e);
 
 MASE_API_END
 
-#endif /* MASE_EXACT_H */
+#endif /* MASE_INT_PROGRAM_H */

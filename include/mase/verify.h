@@ -11,7 +11,7 @@
 
 #include <mase/api.h>
 #include <mase/dataset.h>
-#include <mase/exact.h>
+#include <mase/int_program.h>
 
 MASE_API_BEGIN
 
@@ -39,8 +39,8 @@ struct mase_verification {
     double seconds;
 };
 
-/* The graph has weights and formats with integer codes; else it is refused as mase_exact_new does.
- * What is found lies in the arena. */
+/* The graph has weights and formats with integer codes; else it is refused as mase_int_program_new
+ * does. What is found lies in the arena. */
 enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
                              struct mase_graph *g, const struct mase_dataset *d,
                              struct mase_split_rows rows, struct mase_err *err) MASE_MUST_CHECK;

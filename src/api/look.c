@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <mase/draw.h>
-#include <mase/exact.h>
+#include <mase/int_program.h>
 #include <mase/meta.h>
 #include <mase/program.h>
 
@@ -56,14 +56,14 @@ static enum mase_status print_integers(struct mase_str *out, struct mase_net *ne
 {
     struct mase_arena a = { 0 };
     struct mase_inputs in;
-    struct mase_exact *e = NULL;
+    struct mase_int_program *e = NULL;
     MASE_TRY(mase_net_need_values(net, err));
     enum mase_status st = mase_net_inputs(&in, &a, net, err);
     if (!st)
-        st = mase_exact_new(&e, net->graph, in.item, in.count, err);
+        st = mase_int_program_new(&e, net->graph, in.item, in.count, err);
     if (!st)
-        mase_exact_print(out, e);
-    mase_exact_free(e);
+        mase_int_program_print(out, e);
+    mase_int_program_free(e);
     mase_arena_release(&a);
     return st;
 }

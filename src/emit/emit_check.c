@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "emit/emit_parts.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 enum { DRAWN = 4 };                   /* samples, where none are given */
 static const double WORK = 3e8;       /* multiply-adds of all samples, about: then fewer samples */
@@ -123,7 +123,7 @@ static int64_t bounded(const struct mase_emit_map *m, double v, int64_t i, float
 
 static int64_t encoded(const struct mase_emit_map *m, float x, int64_t i)
 {
-    if (m->direction == MASE_EXACT_SIGN)
+    if (m->direction == MASE_TO_SIGN)
         return x >= 0 ? 1 : -1;
     const float by = real(&m->factor, i);
     return bounded(m,
@@ -375,7 +375,7 @@ static enum mase_status check_sample(struct running *r, const float *x, const fl
     r->x.owner = n->input;
     for (int64_t k = 0; k < n->input->rows; k++) {
         if (n->grid)
-            r->x.cell[k].i = mase_exact_encode(x[k], &n->grid[k]);
+            r->x.cell[k].i = mase_int_encode(x[k], &n->grid[k]);
         else
             r->x.cell[k].f = x[k];
     }
@@ -432,9 +432,9 @@ static enum mase_status make_wanted(float *y, const float *x, int64_t samples,
                                     struct mase_err *err)
 {
     if (from->exact) {
-        struct mase_exact_work *w = mase_exact_work_new(from->exact, samples, MASE_EXACT_OUTPUT);
-        const enum mase_status st = mase_exact_run_array(w, y, x, samples, err);
-        mase_exact_work_free(w);
+        struct mase_int_runner *w = mase_int_runner_new(from->exact, samples, MASE_INT_KEEP_OUTPUT);
+        const enum mase_status st = mase_int_runner_run_array(w, y, x, samples, err);
+        mase_int_runner_free(w);
         return st;
     }
     struct mase_arena a = { 0 };

@@ -6,7 +6,7 @@
 
 #include "emit/emit_parts.h"
 #include "exec/reference/interpret.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 /* ---- types ---- */
 

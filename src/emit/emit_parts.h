@@ -1,7 +1,7 @@
 /*
  * emit_parts.h - a network as steps over arrays, from which C is written (mase/emit.h).
  *
- * Integers (from_exact.c) and floats (from_program.c) become the same few steps. plan.c decides
+ * Integers (from_integers.c) and floats (from_program.c) become the same few steps. plan.c decides
  * where values lie; write.c, write_sum.c and write_map.c write them down. A step has one loop nest,
  * a function of its own text: equal texts are one function.
  */
@@ -9,7 +9,7 @@
 #define MASE_EMIT_PRIVATE_H
 
 #include <mase/emit.h>
-#include <mase/exact.h>
+#include <mase/int_program.h>
 
 #include "ir/shape/shape.h"
 
@@ -88,7 +88,7 @@ enum mase_emit_map_op {
 /* A function of one number. Which of the numbers it has depends on the operation. */
 struct mase_emit_map {
     enum mase_emit_map_op op;
-    int direction;            /* enum mase_direction, or MASE_EXACT_SIGN */
+    int direction;            /* enum mase_direction, or MASE_TO_SIGN */
     bool shift;               /* round: div are exponents of two */
     bool relu;                /* line, decode: cut at zero */
     bool doubles;             /* encode: float would not hold it */
@@ -148,7 +148,7 @@ struct mase_emit_net {
     int count;
     struct mase_emit_value *input, *output;
     struct mase_emit_map decode;        /* where codes are returned: what they stand for */
-    const struct mase_exact_grid *grid; /* where codes are given: what makes them, by row */
+    const struct mase_int_format *grid; /* where codes are given: what makes them, by row */
     struct mase_emit_value **value;
     int value_count, value_cap;
     int64_t *slot; /* bytes of each */
@@ -179,9 +179,9 @@ bool mase_emit_all(const struct mase_emit_numbers *n, int64_t number);
 enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const char *fmt, ...)
     MASE_PRINTF(3, 4);
 
-/* from_exact.c, from_program.c */
-enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase_exact *e,
-                                      bool codes, struct mase_err *err) MASE_MUST_CHECK;
+/* from_integers.c, from_program.c */
+enum mase_status mase_emit_from_integers(struct mase_emit_net *n, const struct mase_int_program *e,
+                                         bool codes, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* emit_net.c: lifetimes and slots; rows that a value takes there, with those behind it that are
@@ -191,7 +191,7 @@ void mase_emit_place(struct mase_emit_net *n);
 
 /* emit_check.c: what steps were made from; one of both, the program with its input. */
 struct mase_emit_source {
-    const struct mase_exact *exact;
+    const struct mase_int_program *exact;
     const struct mase_program *program;
     const struct mase_input *input;
 };

@@ -1,5 +1,5 @@
 /*
- * from_exact.c - exact integers (mase/exact.h) as steps.
+ * from_integers.c - exact integers (mase/int_program.h) as steps.
  *
  * An instruction becomes a step. A rounding that is alone in reading a sum is done with it. Where
  * an instruction looks is stated by lists of rows; a window that gives the same lists stands for
@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "emit/exact_map.h"
-#include "integer/exact_parts.h"
+#include "emit/integer_maps.h"
+#include "integer/int_parts.h"
 
 /* Rows of the engine's memory, and the value that has them here. */
 struct place {
@@ -19,7 +19,7 @@ struct place {
 struct reading {
     struct mase_emit_net *n;
     struct mase_arena *a;
-    const struct mase_exact *e;
+    const struct mase_int_program *e;
     struct place *place;
     int count, cap;
     bool codes; /* the caller gives codes */
@@ -33,14 +33,14 @@ static const struct place *place_of(const struct reading *r, int64_t at)
     return NULL;
 }
 
-static void keep(struct reading *r, const struct mase_exact_value *x, struct mase_emit_value *v)
+static void keep(struct reading *r, const struct mase_int_value *x, struct mase_emit_value *v)
 {
     r->place = mase_arena_grow(r->a, r->place, r->count, &r->cap, sizeof *r->place);
     r->place[r->count++] = (struct place){ x->at, x->rows, v };
 }
 
 /* A value for what an instruction gives: the smallest type that its bounds allow. */
-static struct mase_emit_value *add_value(struct reading *r, const struct mase_exact_value *x)
+static struct mase_emit_value *add_value(struct reading *r, const struct mase_int_value *x)
 {
     int64_t lo = 0, hi = 0;
     for (int64_t k = 0; x->codes && k < x->rows; k++) {
@@ -67,7 +67,7 @@ static mase_emit_wide most(mase_emit_wide a, mase_emit_wide b)
 /* ---- sums ---- */
 
 /* All that partial sums can be, in any order, and the products. */
-static enum mase_emit_type acc_type(const struct mase_exact_affine *f,
+static enum mase_emit_type acc_type(const struct mase_int_sum *f,
                                     const struct mase_emit_value *const *x)
 {
     const int64_t least_x = x[1] && x[1]->lo < x[0]->lo ? x[1]->lo : x[0]->lo,
@@ -98,7 +98,7 @@ static enum mase_emit_type type_of(const int64_t *number, int64_t n)
 
 /* Does a sum look at no other value than this? Rows of memory tell: values lie side by side there.
  */
-static bool reads_only(const struct mase_exact_affine *f, const struct mase_exact_value *x)
+static bool reads_only(const struct mase_int_sum *f, const struct mase_int_value *x)
 {
     for (int64_t k = 0; k < f->groups * f->positions * f->inputs; k++)
         if (f->from[k] >= 0 && (f->from[k] < x->at || f->from[k] >= x->at + x->rows))
@@ -107,7 +107,7 @@ static bool reads_only(const struct mase_exact_affine *f, const struct mase_exac
 }
 
 /* Rows side by side, group after group, position after position? */
-static bool is_contiguous(const struct mase_exact_affine *f, int64_t at)
+static bool is_contiguous(const struct mase_int_sum *f, int64_t at)
 {
     for (int64_t k = 0; k < f->groups * f->positions * f->inputs; k++)
         if (f->from[k] != at + k)
@@ -129,7 +129,7 @@ static int64_t seen(const struct mase_window *w, int64_t p, int64_t k)
 }
 
 /* Does the window give the list of a convolution? */
-static bool is_window(const struct mase_exact_affine *f, const struct mase_window *w, int64_t at)
+static bool is_window(const struct mase_int_sum *f, const struct mase_window *w, int64_t at)
 {
     if (!is_flat(w))
         return false;
@@ -172,7 +172,7 @@ static bool is_pool(const struct mase_window *w, int64_t channels, const int32_t
     return true;
 }
 
-static bool all_ones(const struct mase_exact_affine *f)
+static bool all_ones(const struct mase_int_sum *f)
 {
     const int64_t outputs = f->groups * f->outputs;
     for (int64_t k = 0; k < outputs * f->inputs; k++)
@@ -199,10 +199,10 @@ static const struct mase_window *row_window(struct mase_arena *a, int64_t inputs
 
 /* A step that has the shape of the sum, its operand but for the result; false: it has none of these
  * shapes. */
-static struct mase_emit_step *add_pool(struct reading *r, const struct mase_exact_instr *i,
+static struct mase_emit_step *add_pool(struct reading *r, const struct mase_int_instr *i,
                                        struct mase_emit_value *x)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.affine;
     const struct mase_window *w = f->window;
     if (!reads_only(f, i->in) || !all_ones(f) || f->output_stride != f->positions ||
         (f->position_stride != 1 && f->positions != 1))
@@ -219,7 +219,7 @@ static struct mase_emit_step *add_pool(struct reading *r, const struct mase_exac
 }
 
 /* Is operand k of every sum the next row of one value? */
-static struct mase_emit_value *operand(const struct reading *r, const struct mase_exact_affine *f,
+static struct mase_emit_value *operand(const struct reading *r, const struct mase_int_sum *f,
                                        int64_t k)
 {
     const struct place *p = f->from[k] < 0 ? NULL : place_of(r, f->from[k]);
@@ -229,9 +229,9 @@ static struct mase_emit_value *operand(const struct reading *r, const struct mas
     return p && p->rows == f->groups ? p->value : NULL;
 }
 
-static struct mase_emit_step *add_add(struct reading *r, const struct mase_exact_instr *i)
+static struct mase_emit_step *add_add(struct reading *r, const struct mase_int_instr *i)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.affine;
     if (f->inputs != 2 || f->outputs != 1 || f->positions != 1 || f->output_stride != 1)
         return NULL;
     struct mase_emit_value *x = operand(r, f, 0), *y = operand(r, f, 1);
@@ -250,10 +250,10 @@ static struct mase_emit_step *add_add(struct reading *r, const struct mase_exact
 }
 
 static enum mase_status add_sum(struct reading *r, struct mase_emit_step **out,
-                                const struct mase_exact_instr *i, struct mase_emit_value *x,
+                                const struct mase_int_instr *i, struct mase_emit_value *x,
                                 struct mase_err *err)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.affine;
     struct mase_emit_sum sum = { .groups = f->groups,
                                  .outputs = f->outputs,
                                  .inputs = f->inputs,
@@ -288,14 +288,14 @@ static enum mase_status add_sum(struct reading *r, struct mase_emit_step **out,
 
 /* ---- which rounding belongs to a sum ---- */
 
-static bool reads(const struct mase_exact_instr *i, int64_t at, int64_t rows)
+static bool reads(const struct mase_int_instr *i, int64_t at, int64_t rows)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
-    const bool affine = i->op == MASE_EXACT_AFFINE;
+    const struct mase_int_sum *f = &i->u.affine;
+    const bool affine = i->op == MASE_INT_OP_SUM;
     const int32_t *from = affine ? f->from : i->u.rows.from;
     if (i->in->at == at)
         return true;
-    if (!affine && i->op != MASE_EXACT_PICK)
+    if (!affine && i->op != MASE_INT_OP_PICK)
         return false;
     for (int64_t k = 0; k < (affine ? f->groups * f->positions * f->inputs : i->out->rows); k++)
         if (from[k] >= at && from[k] < at + rows)
@@ -304,30 +304,30 @@ static bool reads(const struct mase_exact_instr *i, int64_t at, int64_t rows)
 }
 
 /* The instruction behind i, if it rounds what i gives and nobody else reads that. */
-static const struct mase_exact_instr *only_reader(const struct reading *r,
-                                                  const struct mase_exact_instr *i)
+static const struct mase_int_instr *only_reader(const struct reading *r,
+                                                const struct mase_int_instr *i)
 {
-    const struct mase_exact_instr *n = i->next;
-    if (!n || (n->op != MASE_EXACT_ROUND && n->op != MASE_EXACT_SCALE) || n->in->at != i->out->at ||
-        r->e->output->at == i->out->at)
+    const struct mase_int_instr *n = i->next;
+    if (!n || (n->op != MASE_INT_OP_ROUND && n->op != MASE_INT_OP_SCALE) ||
+        n->in->at != i->out->at || r->e->output->at == i->out->at)
         return NULL;
-    for (const struct mase_exact_instr *j = n->next; j; j = j->next)
+    for (const struct mase_int_instr *j = n->next; j; j = j->next)
         if (reads(j, i->out->at, i->out->rows))
             return NULL;
     return n;
 }
 
-static bool same_round(const struct mase_exact_instr *i, int64_t a, int64_t b)
+static bool same_round(const struct mase_int_instr *i, int64_t a, int64_t b)
 {
-    if (i->op == MASE_EXACT_SCALE)
+    if (i->op == MASE_INT_OP_SCALE)
         return memcmp(&i->u.scale[a], &i->u.scale[b], sizeof *i->u.scale) == 0;
-    const struct mase_exact_round *x = &i->u.round[a], *y = &i->u.round[b];
+    const struct mase_int_round *x = &i->u.round[a], *y = &i->u.round[b];
     return x->mul == y->mul && x->add == y->add && x->div == y->div && x->lo == y->lo &&
            x->hi == y->hi && x->direction == y->direction;
 }
 
 /* Is an output rounded in the same way at every position? */
-static bool is_by_output(const struct mase_exact_instr *round, const struct mase_exact_affine *f)
+static bool is_by_output(const struct mase_int_instr *round, const struct mase_int_sum *f)
 {
     for (int64_t o = 0; o < f->groups * f->outputs; o++)
         for (int64_t p = 1; p < f->positions; p++)
@@ -338,19 +338,19 @@ static bool is_by_output(const struct mase_exact_instr *round, const struct mase
 }
 
 static enum mase_status map_of(struct reading *r, struct mase_emit_map *m,
-                               const struct mase_exact_instr *i, const struct mase_emit_rows *w,
+                               const struct mase_int_instr *i, const struct mase_emit_rows *w,
                                struct mase_err *err)
 {
-    return i->op == MASE_EXACT_ROUND ? mase_emit_map_round(r->a, m, i, w, err)
-                                     : mase_emit_map_scale(r->a, m, i, w, err);
+    return i->op == MASE_INT_OP_ROUND ? mase_emit_map_round(r->a, m, i, w, err)
+                                      : mase_emit_map_scale(r->a, m, i, w, err);
 }
 
 /* *i: the last instruction that was taken. */
-static enum mase_status read_affine(struct reading *r, const struct mase_exact_instr **at,
+static enum mase_status read_affine(struct reading *r, const struct mase_int_instr **at,
                                     struct mase_emit_value *x, struct mase_err *err)
 {
-    const struct mase_exact_instr *i = *at, *round = only_reader(r, i);
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_instr *i = *at, *round = only_reader(r, i);
+    const struct mase_int_sum *f = &i->u.affine;
     struct mase_emit_step *s = add_pool(r, i, x);
     if (!s)
         s = add_add(r, i);
@@ -374,10 +374,10 @@ static enum mase_status read_affine(struct reading *r, const struct mase_exact_i
 
 /* ---- rows ---- */
 
-static void read_largest(struct reading *r, const struct mase_exact_instr *i,
+static void read_largest(struct reading *r, const struct mase_int_instr *i,
                          struct mase_emit_value *x)
 {
-    const struct mase_exact_rows *f = &i->u.rows;
+    const struct mase_int_rows *f = &i->u.rows;
     const int64_t rows = i->out->rows, entries = f->first[rows];
     const struct mase_window *w = f->window;
     if (w && rows % (w->out[1] * w->out[2]) == 0 &&
@@ -399,12 +399,11 @@ static void read_largest(struct reading *r, const struct mase_exact_instr *i,
 }
 
 /* Rows of memory, of one value or of several. */
-static void read_picks(struct reading *r, const struct mase_exact_instr *i,
-                       struct mase_emit_value *x)
+static void read_picks(struct reading *r, const struct mase_int_instr *i, struct mase_emit_value *x)
 {
     const int64_t rows = i->out->rows;
     struct mase_emit_picked *picked = mase_new_array(r->a, struct mase_emit_picked, (size_t)rows);
-    struct mase_emit_value *value[MASE_EXACT_OPERANDS] = { x };
+    struct mase_emit_value *value[MASE_INT_OPERANDS_MAX] = { x };
     bool same = rows == x->rows;
     int count = 1;
     for (int64_t k = 0; k < rows; k++) {
@@ -426,19 +425,19 @@ static void read_picks(struct reading *r, const struct mase_exact_instr *i,
 
 /* ---- the whole ---- */
 
-static enum mase_status read_map(struct reading *r, const struct mase_exact_instr *i,
+static enum mase_status read_map(struct reading *r, const struct mase_int_instr *i,
                                  struct mase_emit_value *x, struct mase_err *err)
 {
     const struct mase_emit_rows all = { i->out->rows, 1, false };
     struct mase_emit_map m;
     switch (i->op) {
-    case MASE_EXACT_LINE:
+    case MASE_INT_OP_AFFINE:
         mase_emit_map_line(r->a, &m, i);
         break;
-    case MASE_EXACT_ENCODE:
+    case MASE_INT_OP_ENCODE:
         MASE_TRY(mase_emit_map_encode(r->a, &m, i, err));
         break;
-    case MASE_EXACT_TABLE:
+    case MASE_INT_OP_TABLE:
         mase_emit_map_table(r->a, &m, i);
         break;
     default:
@@ -448,11 +447,11 @@ static enum mase_status read_map(struct reading *r, const struct mase_exact_inst
     return MASE_OK;
 }
 
-static enum mase_status read_instr(struct reading *r, const struct mase_exact_instr **i,
+static enum mase_status read_instr(struct reading *r, const struct mase_int_instr **i,
                                    struct mase_err *err)
 {
     struct mase_emit_value *x = place_of(r, (*i)->in->at)->value;
-    if (r->codes && (*i)->op == MASE_EXACT_ENCODE) {
+    if (r->codes && (*i)->op == MASE_INT_OP_ENCODE) {
         if (x != r->n->input || r->n->first)
             return mase_emit_refuse((*i)->out->from, err,
                                     "codes cannot be given: it is not what samples meet first");
@@ -461,10 +460,10 @@ static enum mase_status read_instr(struct reading *r, const struct mase_exact_in
         r->n->grid = (*i)->u.encode;
         return MASE_OK;
     }
-    if ((*i)->op == MASE_EXACT_AFFINE)
+    if ((*i)->op == MASE_INT_OP_SUM)
         return read_affine(r, i, x, err);
-    if ((*i)->op == MASE_EXACT_MAX || (*i)->op == MASE_EXACT_PICK) {
-        ((*i)->op == MASE_EXACT_MAX ? read_largest : read_picks)(r, *i, x);
+    if ((*i)->op == MASE_INT_OP_MAX || (*i)->op == MASE_INT_OP_PICK) {
+        ((*i)->op == MASE_INT_OP_MAX ? read_largest : read_picks)(r, *i, x);
         return MASE_OK;
     }
     return read_map(r, *i, x, err);
@@ -487,12 +486,12 @@ static enum mase_status give_output(struct reading *r, struct mase_err *err)
     return MASE_OK;
 }
 
-enum mase_status mase_emit_from_exact(struct mase_emit_net *n, const struct mase_exact *e,
-                                      bool codes, struct mase_err *err)
+enum mase_status mase_emit_from_integers(struct mase_emit_net *n, const struct mase_int_program *e,
+                                         bool codes, struct mase_err *err)
 {
     struct reading r = { .n = n, .a = n->a, .e = e, .codes = codes };
     n->input = add_value(&r, e->input);
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+    for (const struct mase_int_instr *i = e->first; i; i = i->next)
         MASE_TRY(read_instr(&r, &i, err));
     return give_output(&r, err);
 }

@@ -1,11 +1,11 @@
 /*
- * exact_map.c - roundings, lines and tables of exact integers as functions of single numbers.
+ * integer_maps.c - roundings, lines and tables of exact integers as functions of single numbers.
  */
 #include <math.h>
 #include <string.h>
 
-#include "emit/exact_map.h"
-#include "integer/exact_parts.h"
+#include "emit/integer_maps.h"
+#include "integer/int_parts.h"
 
 /* ---- numbers of rows ---- */
 
@@ -56,7 +56,7 @@ static mase_emit_wide most(mase_emit_wide a, mase_emit_wide b)
 
 /* What code mul + add can be, and room to round it. */
 static void work_range(mase_emit_wide *lo, mase_emit_wide *hi, int64_t mul, int64_t add,
-                       int64_t room, const struct mase_exact_value *x, int64_t row)
+                       int64_t room, const struct mase_int_value *x, int64_t row)
 {
     const mase_emit_wide a = (mase_emit_wide)mul * x->lo[row], b = (mase_emit_wide)mul * x->hi[row];
     *lo = least(*lo, least(least(a, b), least(a, b) + add) - room);
@@ -64,8 +64,8 @@ static void work_range(mase_emit_wide *lo, mase_emit_wide *hi, int64_t mul, int6
 }
 
 enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map *m,
-                                     const struct mase_exact_instr *i,
-                                     const struct mase_emit_rows *w, struct mase_err *err)
+                                     const struct mase_int_instr *i, const struct mase_emit_rows *w,
+                                     struct mase_err *err)
 {
     const size_t n = (size_t)w->count;
     int64_t *mul = mase_new_array(a, int64_t, n), *add = mase_new_array(a, int64_t, n),
@@ -77,7 +77,7 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
                                  .direction = i->u.round[0].direction,
                                  .shift = true };
     for (int64_t row = 0; row < i->out->rows; row++) {
-        const struct mase_exact_round *f = &i->u.round[row];
+        const struct mase_int_round *f = &i->u.round[row];
         if (f->direction != m->direction)
             return mase_emit_refuse(i->out->from, err,
                                     "its rows are rounded in several directions");
@@ -91,7 +91,7 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
         }
     }
     for (int64_t k = 0; k < w->count; k++) {
-        const struct mase_exact_round *f = &i->u.round[k * w->stride];
+        const struct mase_int_round *f = &i->u.round[k * w->stride];
         mul[k] = f->mul;
         add[k] = f->add;
         div[k] = m->shift ? exponent_of(f->div) : f->div;
@@ -115,15 +115,15 @@ static bool float_holds(int64_t lo, int64_t hi)
 }
 
 enum mase_status mase_emit_map_scale(struct mase_arena *a, struct mase_emit_map *m,
-                                     const struct mase_exact_instr *i,
-                                     const struct mase_emit_rows *w, struct mase_err *err)
+                                     const struct mase_int_instr *i, const struct mase_emit_rows *w,
+                                     struct mase_err *err)
 {
     const size_t n = (size_t)w->count;
     float *factor = mase_new_array(a, float, n), *offset = mase_new_array(a, float, n);
     int64_t *lo = mase_new_array(a, int64_t, n), *hi = mase_new_array(a, int64_t, n);
     *m = (struct mase_emit_map){ .op = MASE_EMIT_SCALE };
     for (int64_t k = 0; k < w->count; k++) {
-        const struct mase_exact_scale *f = &i->u.scale[k * w->stride];
+        const struct mase_int_scale *f = &i->u.scale[k * w->stride];
         if (!float_holds(f->lo, f->hi))
             return mase_emit_refuse(i->out->from, err, "codes of more than 24 bits with scales");
         factor[k] = f->factor;
@@ -139,13 +139,13 @@ enum mase_status mase_emit_map_scale(struct mase_arena *a, struct mase_emit_map 
 }
 
 enum mase_status mase_emit_map_encode(struct mase_arena *a, struct mase_emit_map *m,
-                                      const struct mase_exact_instr *i, struct mase_err *err)
+                                      const struct mase_int_instr *i, struct mase_err *err)
 {
     const struct mase_emit_rows w = { i->out->rows, 1, false };
     const size_t n = (size_t)w.count;
     float *step = mase_new_array(a, float, n);
     int64_t *lo = mase_new_array(a, int64_t, n), *hi = mase_new_array(a, int64_t, n);
-    const struct mase_exact_grid *g = i->u.encode;
+    const struct mase_int_format *g = i->u.encode;
     *m = (struct mase_emit_map){ .op = MASE_EMIT_ENCODE,
                                  .direction = g[0].direction,
                                  .scaled = g[0].scaled };
@@ -172,7 +172,7 @@ enum mase_status mase_emit_map_encode(struct mase_arena *a, struct mase_emit_map
 }
 
 void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
-                        const struct mase_exact_instr *i)
+                        const struct mase_int_instr *i)
 {
     const struct mase_emit_rows w = { i->out->rows, 1, false };
     *m = (struct mase_emit_map){ .op = MASE_EMIT_LINE, .relu = i->u.line.relu };
@@ -183,9 +183,9 @@ void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
 }
 
 void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
-                         const struct mase_exact_instr *i)
+                         const struct mase_int_instr *i)
 {
-    const struct mase_exact_table *t = &i->u.table;
+    const struct mase_int_table *t = &i->u.table;
     const struct mase_emit_rows w = { i->out->rows, 1, false };
     int64_t *first = mase_new_array(a, int64_t, (size_t)t->count), length = 0;
     *m = (struct mase_emit_map){ .op = MASE_EMIT_TABLE };
@@ -211,7 +211,7 @@ void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
 /* ---- what codes stand for ---- */
 
 enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map *m,
-                                      const struct mase_exact_value *v, struct mase_err *err)
+                                      const struct mase_int_value *v, struct mase_err *err)
 {
     const struct mase_emit_rows w = { v->rows, 1, false };
     const size_t n = (size_t)v->rows;

@@ -1,8 +1,8 @@
 /*
- * exact_map.h - instructions of exact integers that map each row.
+ * integer_maps.h - instructions of exact integers that map each row.
  */
-#ifndef MASE_EMIT_EXACT_MAP_H
-#define MASE_EMIT_EXACT_MAP_H
+#ifndef MASE_EMIT_INTEGER_MAPS_H
+#define MASE_EMIT_INTEGER_MAPS_H
 
 #include "emit/emit_parts.h"
 
@@ -12,23 +12,21 @@ struct mase_emit_rows {
     bool each; /* a number for each, not for runs */
 };
 enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map *m,
-                                     const struct mase_exact_instr *i,
-                                     const struct mase_emit_rows *w,
+                                     const struct mase_int_instr *i, const struct mase_emit_rows *w,
                                      struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_map_scale(struct mase_arena *a, struct mase_emit_map *m,
-                                     const struct mase_exact_instr *i,
-                                     const struct mase_emit_rows *w,
+                                     const struct mase_int_instr *i, const struct mase_emit_rows *w,
                                      struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_map_encode(struct mase_arena *a, struct mase_emit_map *m,
-                                      const struct mase_exact_instr *i,
+                                      const struct mase_int_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;
 void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
-                        const struct mase_exact_instr *i);
+                        const struct mase_int_instr *i);
 void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
-                         const struct mase_exact_instr *i);
+                         const struct mase_int_instr *i);
 /* What the codes of a value stand for. */
 enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map *m,
-                                      const struct mase_exact_value *v,
+                                      const struct mase_int_value *v,
                                       struct mase_err *err) MASE_MUST_CHECK;
 
-#endif /* MASE_EMIT_EXACT_MAP_H */
+#endif /* MASE_EMIT_INTEGER_MAPS_H */

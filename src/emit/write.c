@@ -285,11 +285,11 @@ static void add_comment(struct mase_str *s, const char *text)
     mase_str_addc(s, '\n');
 }
 
-static void add_codes(struct mase_str *s, const struct mase_exact *e)
+static void add_codes(struct mase_str *s, const struct mase_int_program *e)
 {
-    const struct mase_exact_value *in = NULL;
-    for (const struct mase_exact_instr *i = e->first; i && !in; i = i->next)
-        in = i->op == MASE_EXACT_ENCODE ? i->out : NULL;
+    const struct mase_int_value *in = NULL;
+    for (const struct mase_int_instr *i = e->first; i && !in; i = i->next)
+        in = i->op == MASE_INT_OP_ENCODE ? i->out : NULL;
     const struct mase_meaning *m = e->output->meaning;
     mase_str_printf(
         s,
@@ -302,7 +302,7 @@ static void add_codes(struct mase_str *s, const struct mase_exact *e)
                     (double)m->shift, m->relu ? ", at least 0" : "");
 }
 
-static void write_header(struct mase_emit_writer *w, const struct mase_exact *e)
+static void write_header(struct mase_emit_writer *w, const struct mase_int_program *e)
 {
     struct mase_str *s = &w->e->header;
     const char *up = mase_emit_upper(w->a, w->e->name);
@@ -370,7 +370,7 @@ static const char *c_name(struct mase_arena *a, const char *name)
     return is_taken(out) ? mase_arena_printf(a, "%s_net", out) : out;
 }
 
-static void write_files(struct mase_emit_writer *w, const struct mase_exact *e)
+static void write_files(struct mase_emit_writer *w, const struct mase_int_program *e)
 {
     mase_map_put(&w->names, w->e->name, (void *)w->e->name);
     write_source(w);
@@ -386,9 +386,9 @@ static enum mase_status emit(struct mase_emitted *e, struct mase_arena *a, const
                              const struct mase_emit_source *from, const struct mase_emit_opts *o,
                              struct mase_err *err)
 {
-    const struct mase_exact *x = from->exact;
+    const struct mase_int_program *x = from->exact;
     struct mase_emit_net n = { .a = a, .floats = !x };
-    MASE_TRY(x ? mase_emit_from_exact(&n, x, o->codes, err)
+    MASE_TRY(x ? mase_emit_from_integers(&n, x, o->codes, err)
                : mase_emit_from_program(&n, from->program, err));
     struct mase_emit_writer w = {
         .a = a, .e = e, .net = &n, .o = o, .functions = { .arena = a }, .names = { .arena = a }
@@ -411,12 +411,12 @@ enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
 {
     const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
     struct mase_arena a = { 0 };
-    struct mase_exact *x = NULL;
+    struct mase_int_program *x = NULL;
     struct mase_program *p = NULL;
     enum mase_status st;
     *e = (struct mase_emitted){ 0 };
     if (mase_graph_is_quantised(g)) {
-        st = mase_exact_new(&x, g, inputs, input_count, err);
+        st = mase_int_program_new(&x, g, inputs, input_count, err);
     } else if (o->codes) {
         st = mase_fail(err, MASE_EVALUE, "codes: the network has no number formats");
     } else {
@@ -428,7 +428,7 @@ enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
                   : x     ? x->program->name
                           : p->name,
                   &(struct mase_emit_source){ x, p, inputs }, o, err);
-    mase_exact_free(x);
+    mase_int_program_free(x);
     if (p)
         mase_program_free(p);
     mase_arena_release(&a);

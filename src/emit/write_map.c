@@ -5,7 +5,7 @@
  * text, others are arrays that it is given.
  */
 #include "emit/emit_parts.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 /* A function that is being written. */
 struct mapping {
@@ -162,7 +162,7 @@ static void write_round(struct mapping *k)
         mase_str_printf(&v, " + %s", number(k, &m->add, "add", m->work));
     line(k, "const %s v = %s;", t, mase_str_text(&v));
     mase_str_release(&v);
-    if (m->direction == MASE_EXACT_SIGN) {
+    if (m->direction == MASE_TO_SIGN) {
         line(k, "const %s q = v >= 0 ? 1 : -1;", t);
         return;
     }
@@ -227,7 +227,7 @@ static void write_bounded(struct mapping *k, bool doubles)
 static void write_encode(struct mapping *k)
 {
     const struct mase_emit_map *m = k->m;
-    if (m->direction == MASE_EXACT_SIGN) {
+    if (m->direction == MASE_TO_SIGN) {
         line(k, "const int q = x[i] >= 0 ? 1 : -1;");
         return;
     }

@@ -88,16 +88,16 @@ static enum mase_status make_exact(struct mase_predictor *p, struct mase_err *er
 {
     enum { SAMPLES = 128 };
     p->batch = p->batch < SAMPLES ? p->batch : SAMPLES;
-    MASE_TRY(mase_exact_new(&p->exact, p->graph, p->inputs.item, p->inputs.count, err));
+    MASE_TRY(mase_int_program_new(&p->exact, p->graph, p->inputs.item, p->inputs.count, err));
     set_result(p, MASE_F32, &p->exact->result);
     return MASE_OK;
 }
 
 static void make_exact_worker(struct mase_predictor *p, struct mase_worker *s)
 {
-    s->exact = mase_exact_work_new(p->exact, p->batch, MASE_EXACT_OUTPUT);
-    s->x = mase_exact_input(s->exact);
-    s->y = mase_exact_output(s->exact);
+    s->exact = mase_int_runner_new(p->exact, p->batch, MASE_INT_KEEP_OUTPUT);
+    s->x = mase_int_runner_input(s->exact);
+    s->y = mase_int_runner_output(s->exact);
 }
 
 /* Worker i. Where no plan can be made for the first one, the reference takes its place. */
@@ -139,7 +139,7 @@ static void free_workers(struct mase_predictor *p)
             mase_aligned_free(p->worker[i].y.data);
         }
         mase_plan_free(p->worker[i].plan);
-        mase_exact_work_free(p->worker[i].exact);
+        mase_int_runner_free(p->worker[i].exact);
     }
     mase_xfree(p->worker);
     p->worker = NULL;
@@ -220,7 +220,7 @@ void mase_predictor_free(struct mase_predictor *p)
     if (!p)
         return;
     free_workers(p);
-    mase_exact_free(p->exact);
+    mase_int_program_free(p->exact);
     mase_arena_release(&p->arena);
     mase_xfree(p);
 }
@@ -479,7 +479,7 @@ static void run_worker(const void *data, int worker, int workers)
     for (int64_t at = worker * e->p->batch; at < e->n; at += workers * e->p->batch) {
         if (!begin(e, s, at))
             return;
-        if (s->exact ? mase_exact_run(s->exact, s->samples, &s->err)
+        if (s->exact ? mase_int_runner_run(s->exact, s->samples, &s->err)
                      : mase_plan_forward(s->plan, &s->err)) {
             s->fault = at;
             return;
@@ -611,8 +611,8 @@ static void run_exact_worker(const void *data, int worker, int workers)
     struct mase_worker *s = &p->worker[worker];
     for (int64_t at = worker * p->batch; at < n && s->fault < 0; at += workers * p->batch) {
         const int64_t samples = n - at < p->batch ? n - at : p->batch;
-        if (mase_exact_run_array(s->exact, mase_f32(&a->y) + at * p->outputs,
-                                 a->x + at * p->features, samples, &s->err))
+        if (mase_int_runner_run_array(s->exact, mase_f32(&a->y) + at * p->outputs,
+                                      a->x + at * p->features, samples, &s->err))
             s->fault = at;
     }
 }

@@ -6,12 +6,12 @@
 
 #include <mase/call.h>
 #include <mase/evaluate.h>
-#include <mase/exact.h>
+#include <mase/int_program.h>
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
     struct mase_plan *plan;        /* NULL: the reference runs it, or */
-    struct mase_exact_work *exact; /* integers */
+    struct mase_int_runner *exact; /* integers */
     struct mase_lanes x, y;        /* the plan's, that of integers, or the reference's own */
     int64_t samples;               /* in x */
     struct mase_tensor result;     /* of the reference, with its type: until it runs again */
@@ -21,8 +21,8 @@ struct mase_worker {
 };
 
 struct mase_predictor {
-    struct mase_graph *graph; /* borrowed */
-    struct mase_exact *exact; /* NULL: floats */
+    struct mase_graph *graph;       /* borrowed */
+    struct mase_int_program *exact; /* NULL: floats */
     const struct mase_scaling *scaling;
     struct mase_arena arena;
     struct mase_inputs inputs; /* the shapes of a whole batch */

@@ -11,13 +11,13 @@
 
 #include "base/alloc.h"
 #include "exec/plan/plan_parts.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 enum { BATCH = 64 };
 
 /* A node of both. */
 struct watched {
-    const struct mase_exact_value *exact, *other;
+    const struct mase_int_value *exact, *other;
     float *seen, *read; // (rows, BATCH): what the plan has, and the integers
     bool *differs;      // (BATCH)
     bool wide;          /* a sum that float32 does not hold came and differs */
@@ -29,11 +29,11 @@ struct verifying {
     struct mase_verification *v;
     struct mase_graph *graph;
     struct mase_plan *plan;
-    struct mase_exact *exact;
-    struct mase_exact_work *work;   /* keeps every value */
-    struct mase_exact_work *output; /* the output alone, as predict and test run it */
-    struct mase_exact *other;       /* integers that round no bias; NULL: those round none either */
-    struct mase_exact_work *other_work;
+    struct mase_int_program *exact;
+    struct mase_int_runner *work;   /* keeps every value */
+    struct mase_int_runner *output; /* the output alone, as predict and test run it */
+    struct mase_int_program *other; /* integers that round no bias; NULL: those round none either */
+    struct mase_int_runner *other_work;
     struct watched *node;
     const struct mase_dataset *data;
 };
@@ -49,10 +49,10 @@ static void see(void *data, const struct mase_lanes *value, long from, long to)
 /* ---- why float32 is not exact ---- */
 
 /* The instruction whose codes a value has. */
-static const struct mase_exact_instr *made(const struct mase_exact *e,
-                                           const struct mase_exact_value *v)
+static const struct mase_int_instr *made(const struct mase_int_program *e,
+                                         const struct mase_int_value *v)
 {
-    const struct mase_exact_instr *i = e->first;
+    const struct mase_int_instr *i = e->first;
     while (i && i->out->at != v->at)
         i = i->next;
     return i;
@@ -75,8 +75,8 @@ static bool is_bias(const struct mase_verified_node *o)
 
 static const char *why(const struct verifying *k, const struct watched *w)
 {
-    const struct mase_exact_value *v = w->exact;
-    const struct mase_exact_instr *i = made(k->exact, v);
+    const struct mase_int_value *v = w->exact;
+    const struct mase_int_instr *i = made(k->exact, v);
     if (!v->codes)
         return "it is computed in floats in both";
     if (is_bias(w->out))
@@ -88,11 +88,11 @@ static const char *why(const struct verifying *k, const struct watched *w)
         return "float32 rounds the product and the sum of its line";
     if (w->wide)
         return mase_arena_printf(k->a, "its sums take %d bits, of which float32 holds %d",
-                                 mase_exact_bits(v), FLOAT_BITS);
-    const struct mase_exact_instr *before = i ? made(k->exact, i->in) : NULL;
-    if (v->meaning[0].scaled || (before && before->op == MASE_EXACT_SCALE))
+                                 mase_int_value_bits(v), FLOAT_BITS);
+    const struct mase_int_instr *before = i ? made(k->exact, i->in) : NULL;
+    if (v->meaning[0].scaled || (before && before->op == MASE_INT_OP_SCALE))
         return "its scales are no powers of two: codes times scales are rounded to float32";
-    if (before && before->op == MASE_EXACT_ROUND)
+    if (before && before->op == MASE_INT_OP_ROUND)
         return "its data is rounded twice: to float32, then to its format";
     return "float32 rounds what comes before";
 }
@@ -103,7 +103,7 @@ static enum mase_status watch_node(struct verifying *k, const struct mase_node *
                                    struct mase_err *err)
 {
     const struct mase_pvalue *p = mase_program_value(k->exact->program, n);
-    const struct mase_exact_value *x = p ? k->exact->value[p->number] : NULL;
+    const struct mase_int_value *x = p ? k->exact->value[p->number] : NULL;
     struct mase_shape sample;
     (void)err;
     if (!x || n->kind == MASE_PLACEHOLDER)
@@ -119,7 +119,7 @@ static enum mase_status watch_node(struct verifying *k, const struct mase_node *
     w->differs = mase_new_array(k->a, bool, BATCH);
     w->out = &k->v->node[k->v->count++];
     *w->out =
-        (struct mase_verified_node){ .node = n, .codes = x->codes, .bits = mase_exact_bits(x) };
+        (struct mase_verified_node){ .node = n, .codes = x->codes, .bits = mase_int_value_bits(x) };
     return MASE_OK;
 }
 
@@ -130,14 +130,14 @@ static enum mase_status set_up(struct verifying *k, struct mase_err *err)
     const struct mase_plan_opts opts = { .batch = BATCH,
                                          .inputs = in.item,
                                          .input_count = in.count };
-    MASE_TRY(mase_exact_new(&k->exact, k->graph, in.item, in.count, err));
+    MASE_TRY(mase_int_program_new(&k->exact, k->graph, in.item, in.count, err));
     MASE_TRY(mase_plan_new(&k->plan, k->graph, &opts, err));
-    k->work = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_ALL);
-    k->output = mase_exact_work_new(k->exact, BATCH, MASE_EXACT_OUTPUT);
+    k->work = mase_int_runner_new(k->exact, BATCH, MASE_INT_KEEP_ALL);
+    k->output = mase_int_runner_new(k->exact, BATCH, MASE_INT_KEEP_OUTPUT);
     k->v->rounded_biases = k->exact->rounded_biases;
     if (k->v->rounded_biases) {
-        MASE_TRY(mase_exact_new_float_biases(&k->other, k->graph, in.item, in.count, err));
-        k->other_work = mase_exact_work_new(k->other, BATCH, MASE_EXACT_ALL);
+        MASE_TRY(mase_int_program_new_float_biases(&k->other, k->graph, in.item, in.count, err));
+        k->other_work = mase_int_runner_new(k->other, BATCH, MASE_INT_KEEP_ALL);
     }
     k->v->node = mase_new_array(k->a, struct mase_verified_node, (size_t)k->graph->node_count);
     k->node = mase_new_array(k->a, struct watched, (size_t)k->graph->node_count);
@@ -166,7 +166,7 @@ static bool came_different(const struct verifying *k, const struct mase_node *n,
 static void compare_other(const struct verifying *k, const struct watched *w, int64_t samples)
 {
     struct mase_verified_node *o = w->out;
-    mase_exact_read(k->other_work, w->read, BATCH, w->other, samples);
+    mase_int_runner_read(k->other_work, w->read, BATCH, w->other, samples);
     for (int64_t r = 0; r < w->other->rows; r++)
         for (int64_t i = 0; i < samples; i++) {
             const float a = w->seen[r * BATCH + i], b = w->read[r * BATCH + i];
@@ -182,7 +182,7 @@ static void compare_other(const struct verifying *k, const struct watched *w, in
 static void compare_node(const struct verifying *k, struct watched *w, int64_t samples)
 {
     struct mase_verified_node *o = w->out;
-    mase_exact_read(k->work, w->read, BATCH, w->exact, samples);
+    mase_int_runner_read(k->work, w->read, BATCH, w->exact, samples);
     memset(w->differs, 0, BATCH * sizeof *w->differs);
     o->values += w->exact->rows * samples;
     for (int64_t r = 0; r < w->exact->rows; r++)
@@ -194,7 +194,7 @@ static void compare_node(const struct verifying *k, struct watched *w, int64_t s
             o->differ++;
             o->most = off > o->most || isnan(off) ? off : o->most;
             w->differs[i] = true;
-            w->wide |= w->exact->codes && mase_exact_bits(w->exact) > FLOAT_BITS &&
+            w->wide |= w->exact->codes && mase_int_value_bits(w->exact) > FLOAT_BITS &&
                        fabs((double)b) > w->exact->meaning[r].step * (1 << (FLOAT_BITS - 1));
         }
     for (int64_t i = 0; i < samples; i++)
@@ -216,10 +216,10 @@ static int64_t largest(const float *y, int64_t rows, int64_t stride, int64_t sam
     return at;
 }
 
-static void compare_outputs(const struct verifying *k, struct mase_exact_work *w, int64_t samples,
+static void compare_outputs(const struct verifying *k, struct mase_int_runner *w, int64_t samples,
                             int64_t *differ, int64_t *decisions)
 {
-    const struct mase_lanes a = mase_plan_output(k->plan), b = mase_exact_output(w);
+    const struct mase_lanes a = mase_plan_output(k->plan), b = mase_int_runner_output(w);
     for (int64_t i = 0; i < samples; i++) {
         for (int64_t r = 0; r < b.rows; r++)
             *differ += !same(a.data[r * a.stride + i], b.data[r * b.stride + i]);
@@ -231,14 +231,14 @@ static enum mase_status compare(const struct verifying *k, const struct mase_lan
                                 int64_t samples, struct mase_err *err)
 {
     struct mase_verification *v = k->v;
-    v->outputs += mase_exact_output(k->work).rows * samples;
+    v->outputs += mase_int_runner_output(k->work).rows * samples;
     compare_outputs(k, k->work, samples, &v->differ, &v->decisions);
     if (k->other) {
-        const struct mase_lanes to = mase_exact_input(k->other_work);
+        const struct mase_lanes to = mase_int_runner_input(k->other_work);
         for (int64_t r = 0; r < x->rows; r++)
             memcpy(to.data + r * to.stride, x->data + r * x->stride,
                    (size_t)samples * sizeof *x->data);
-        MASE_TRY(mase_exact_run(k->other_work, samples, err));
+        MASE_TRY(mase_int_runner_run(k->other_work, samples, err));
         compare_outputs(k, k->other_work, samples, &v->differ_float_biases,
                         &v->decisions_float_biases);
     } else {
@@ -254,11 +254,12 @@ static enum mase_status compare(const struct verifying *k, const struct mase_lan
 static enum mase_status check_kernels(const struct verifying *k, const struct mase_lanes *x,
                                       int64_t samples, struct mase_err *err)
 {
-    const struct mase_lanes to = mase_exact_input(k->output);
+    const struct mase_lanes to = mase_int_runner_input(k->output);
     for (int64_t r = 0; r < x->rows; r++)
         memcpy(to.data + r * to.stride, x->data + r * x->stride, (size_t)samples * sizeof *x->data);
-    MASE_TRY(mase_exact_run(k->output, samples, err));
-    const struct mase_lanes a = mase_exact_output(k->work), b = mase_exact_output(k->output);
+    MASE_TRY(mase_int_runner_run(k->output, samples, err));
+    const struct mase_lanes a = mase_int_runner_output(k->work),
+                            b = mase_int_runner_output(k->output);
     for (int64_t r = 0; r < a.rows; r++)
         if (memcmp(a.data + r * a.stride, b.data + r * b.stride,
                    (size_t)samples * sizeof *a.data) != 0)
@@ -272,7 +273,7 @@ static enum mase_status check_kernels(const struct verifying *k, const struct ma
 static enum mase_status verify_batch(const struct verifying *k, const uint32_t *row,
                                      int64_t samples, struct mase_err *err)
 {
-    const struct mase_lanes to[] = { mase_plan_input(k->plan, 0), mase_exact_input(k->work) };
+    const struct mase_lanes to[] = { mase_plan_input(k->plan, 0), mase_int_runner_input(k->work) };
     mase_plan_set_samples(k->plan, samples);
     for (int i = 0; i < 2; i++)
         mase_dataset_batch(k->data, &(struct mase_batch){ .row = row,
@@ -281,7 +282,7 @@ static enum mase_status verify_batch(const struct verifying *k, const uint32_t *
                                                           .feature_stride = to[i].stride,
                                                           .sample_stride = 1 });
     MASE_TRY(mase_plan_forward(k->plan, err));
-    MASE_TRY(mase_exact_run(k->work, samples, err));
+    MASE_TRY(mase_int_runner_run(k->work, samples, err));
     MASE_TRY(check_kernels(k, &to[1], samples, err));
     return compare(k, &to[1], samples, err);
 }
@@ -314,11 +315,11 @@ enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
     struct verifying k = { .a = a, .v = v, .graph = g, .data = d };
     *v = (struct mase_verification){ 0 };
     const enum mase_status st = verify(&k, rows, err);
-    mase_exact_work_free(k.work);
-    mase_exact_work_free(k.output);
-    mase_exact_work_free(k.other_work);
+    mase_int_runner_free(k.work);
+    mase_int_runner_free(k.output);
+    mase_int_runner_free(k.other_work);
     mase_plan_free(k.plan);
-    mase_exact_free(k.exact);
-    mase_exact_free(k.other);
+    mase_int_program_free(k.exact);
+    mase_int_program_free(k.other);
     return st;
 }

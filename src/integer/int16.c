@@ -1,17 +1,17 @@
 /*
- * exact_fast.c - networks in integers by kernels, where 16 bits hold the codes and 32 the sums.
+ * int16.c - networks in integers by kernels, where 16 bits hold the codes and 32 the sums.
  *
- * The same numbers as exact.c computes one by one: an integer is an integer. Sums are of pairs of
+ * The same numbers as int_run.c computes one by one: an integer is an integer. Sums are of pairs of
  * 16-bit products; a rounding over a power of two is a shift, or a line in double, where no number
  * has more than 53 bits; scaled codes are rounded in float32 as they are said to be. What is not
- * like that runs in exact.c.
+ * like that runs in int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "kern/kern.h"
 
 enum type { FLOAT, SHORT, LONG }; /* of a value's rows */
@@ -20,14 +20,14 @@ static const int sizes[] = { 4, 2, 4 };
 typedef void line_fn(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n);
 
 struct step {
-    const struct mase_exact_instr *i;
+    const struct mase_int_instr *i;
     struct mase_int_line *line; // (rows): encode, round, scale
     bool *shift;                // (rows): round: the line is x / 2^shift
     int32_t *weight, *bias;     // (outputs, pairs), (outputs)
     long pairs;
 };
 
-struct mase_exact_fast {
+struct mase_int16_plan {
     struct step *step;
     int count;
     enum type *type; // (rows of memory)
@@ -37,28 +37,28 @@ struct mase_exact_fast {
 
 /* ---- can it be run so? ---- */
 
-static void set_type(struct mase_exact_fast *f, const struct mase_exact_value *v, enum type t)
+static void set_type(struct mase_int16_plan *f, const struct mase_int_value *v, enum type t)
 {
     for (int64_t r = v->at; r < v->at + v->rows; r++)
         f->type[r] = t;
 }
 
-bool mase_exact_grid_fast(const struct mase_exact_grid *g)
+bool mase_int_format_has_kernel(const struct mase_int_format *g)
 {
     const double factor = g->scaled ? g->step : 1 / g->step;
     return (g->direction == MASE_TO_NEAREST_EVEN || g->direction == MASE_TO_FLOOR) &&
            factor >= (double)0x1p-126f && factor <= (double)0x1p127f;
 }
 
-static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mase_arena *a)
+static bool prepare_encode(struct step *s, struct mase_int16_plan *f, struct mase_arena *a)
 {
-    const struct mase_exact_value *y = s->i->out;
+    const struct mase_int_value *y = s->i->out;
     s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
     set_type(f, y, SHORT);
     for (int64_t r = 0; r < y->rows; r++) {
-        const struct mase_exact_grid *g = &s->i->u.encode[r];
+        const struct mase_int_format *g = &s->i->u.encode[r];
         const double factor = g->scaled ? g->step : 1 / g->step;
-        if (!mase_exact_grid_fast(g))
+        if (!mase_int_format_has_kernel(g))
             return false;
         s->line[r] = (struct mase_int_line){ .lo = (double)g->lo,
                                              .hi = (double)g->hi,
@@ -66,11 +66,11 @@ static bool prepare_encode(struct step *s, struct mase_exact_fast *f, struct mas
                                              .divides = g->scaled,
                                              .floor = g->direction == MASE_TO_FLOOR };
     }
-    return mase_exact_within(y, INT16_MIN, INT16_MAX);
+    return mase_int_value_within(y, INT16_MIN, INT16_MAX);
 }
 
 /* Does the sum of the magnitudes of all products stay below 2^31, in whatever order? */
-static bool sums_fit(const struct mase_exact_affine *g, int64_t output, int64_t most)
+static bool sums_fit(const struct mase_int_sum *g, int64_t output, int64_t most)
 {
     double sum = fabs((double)g->bias[output]);
     for (int64_t k = 0; k < g->inputs; k++) {
@@ -84,7 +84,7 @@ static bool sums_fit(const struct mase_exact_affine *g, int64_t output, int64_t 
 
 static void pack_weights(struct step *s, struct mase_arena *a)
 {
-    const struct mase_exact_affine *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.affine;
     const int64_t outputs = g->groups * g->outputs;
     s->pairs = (long)(g->inputs + 1) / 2;
     s->weight = mase_new_array(a, int32_t, (size_t)(outputs * s->pairs));
@@ -100,10 +100,10 @@ static void pack_weights(struct step *s, struct mase_arena *a)
     }
 }
 
-static int64_t magnitude(const struct mase_exact *e)
+static int64_t magnitude(const struct mase_int_program *e)
 {
     int64_t most = 0;
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+    for (const struct mase_int_instr *i = e->first; i; i = i->next)
         for (int64_t r = 0; i->out->codes && r < i->out->rows; r++) {
             const int64_t m = -i->out->lo[r] > i->out->hi[r] ? -i->out->lo[r] : i->out->hi[r];
             most = m <= INT16_MAX + 1 && m > most ? m : most;
@@ -111,10 +111,10 @@ static int64_t magnitude(const struct mase_exact *e)
     return most;
 }
 
-static bool prepare_affine(struct step *s, struct mase_exact_fast *f, struct mase_arena *a,
+static bool prepare_affine(struct step *s, struct mase_int16_plan *f, struct mase_arena *a,
                            int64_t most)
 {
-    const struct mase_exact_affine *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.affine;
     set_type(f, s->i->out, LONG);
     for (int64_t k = 0; k < g->groups * g->positions * g->inputs; k++)
         if (g->from[k] >= 0 && f->type[g->from[k]] != SHORT)
@@ -127,8 +127,8 @@ static bool prepare_affine(struct step *s, struct mase_exact_fast *f, struct mas
 }
 
 /* floor(n / d) is n less (d - 1) / 2, over d, to the nearest: no tie is left. */
-bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
-                           int64_t most)
+bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct mase_int_round *r,
+                            int64_t most)
 {
     const bool floor = r->direction == MASE_TO_FLOOR;
     const int bits = __builtin_ctzll((uint64_t)r->div);
@@ -147,20 +147,20 @@ bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct ma
     return true;
 }
 
-static bool prepare_round(struct step *s, struct mase_exact_fast *f, struct mase_arena *a)
+static bool prepare_round(struct step *s, struct mase_int16_plan *f, struct mase_arena *a)
 {
-    const struct mase_exact_value *x = s->i->in, *y = s->i->out;
+    const struct mase_int_value *x = s->i->in, *y = s->i->out;
     s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
     s->shift = mase_new_array(a, bool, (size_t)y->rows);
     set_type(f, y, SHORT);
     for (int64_t r = 0; r < y->rows; r++) {
         struct mase_int_line *l = &s->line[r];
         const int64_t most = -x->lo[r] > x->hi[r] ? -x->lo[r] : x->hi[r];
-        if (s->i->op == MASE_EXACT_ROUND) {
-            if (!mase_exact_round_line(l, &s->shift[r], &s->i->u.round[r], most))
+        if (s->i->op == MASE_INT_OP_ROUND) {
+            if (!mase_int_round_as_line(l, &s->shift[r], &s->i->u.round[r], most))
                 return false;
         } else {
-            const struct mase_exact_scale *g = &s->i->u.scale[r];
+            const struct mase_int_scale *g = &s->i->u.scale[r];
             *l = (struct mase_int_line){
                 .lo = (double)g->lo, .hi = (double)g->hi, .factor = g->factor, .offset = g->offset
             };
@@ -168,15 +168,15 @@ static bool prepare_round(struct step *s, struct mase_exact_fast *f, struct mase
         if (l->lo < INT16_MIN || l->hi > INT16_MAX)
             return false;
     }
-    return f->type[x->at] == LONG && mase_exact_within(y, INT16_MIN, INT16_MAX);
+    return f->type[x->at] == LONG && mase_int_value_within(y, INT16_MIN, INT16_MAX);
 }
 
 /* Rows of one kind go to rows of that kind. */
-static bool prepare_rows(struct step *s, struct mase_exact_fast *f)
+static bool prepare_rows(struct step *s, struct mase_int16_plan *f)
 {
-    const struct mase_exact_rows *g = &s->i->u.rows;
-    const struct mase_exact_value *y = s->i->out;
-    const int64_t n = s->i->op == MASE_EXACT_MAX ? g->first[y->rows] : y->rows;
+    const struct mase_int_rows *g = &s->i->u.rows;
+    const struct mase_int_value *y = s->i->out;
+    const int64_t n = s->i->op == MASE_INT_OP_MAX ? g->first[y->rows] : y->rows;
     const enum type t = f->type[s->i->in->at];
     set_type(f, y, t);
     for (int64_t k = 0; k < n; k++)
@@ -185,21 +185,21 @@ static bool prepare_rows(struct step *s, struct mase_exact_fast *f)
     return true;
 }
 
-static bool prepare(struct step *s, struct mase_exact_fast *f, struct mase_arena *a, int64_t most)
+static bool prepare(struct step *s, struct mase_int16_plan *f, struct mase_arena *a, int64_t most)
 {
     switch (s->i->op) {
-    case MASE_EXACT_LINE:
+    case MASE_INT_OP_AFFINE:
         set_type(f, s->i->out, FLOAT);
         return true;
-    case MASE_EXACT_ENCODE:
+    case MASE_INT_OP_ENCODE:
         return prepare_encode(s, f, a);
-    case MASE_EXACT_AFFINE:
+    case MASE_INT_OP_SUM:
         return prepare_affine(s, f, a, most);
-    case MASE_EXACT_ROUND:
-    case MASE_EXACT_SCALE:
+    case MASE_INT_OP_ROUND:
+    case MASE_INT_OP_SCALE:
         return prepare_round(s, f, a);
-    case MASE_EXACT_MAX:
-    case MASE_EXACT_PICK:
+    case MASE_INT_OP_MAX:
+    case MASE_INT_OP_PICK:
         return prepare_rows(s, f);
     default:
         return false;
@@ -207,7 +207,7 @@ static bool prepare(struct step *s, struct mase_exact_fast *f, struct mase_arena
 }
 
 /* Rows of zeros come last. */
-static void place_rows(struct mase_exact_fast *f, const struct mase_exact *e)
+static void place_rows(struct mase_int16_plan *f, const struct mase_int_program *e)
 {
     for (int64_t r = 0; r < e->rows; r++) {
         f->place[r] = f->bytes;
@@ -216,18 +216,18 @@ static void place_rows(struct mase_exact_fast *f, const struct mase_exact *e)
     f->bytes += sizes[FLOAT];
 }
 
-void mase_exact_find_fast(struct mase_exact *e)
+void mase_int_find_int16(struct mase_int_program *e)
 {
     struct mase_arena *a = &e->arena;
-    struct mase_exact_fast *f = mase_new(a, struct mase_exact_fast);
+    struct mase_int16_plan *f = mase_new(a, struct mase_int16_plan);
     int count = 0;
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+    for (const struct mase_int_instr *i = e->first; i; i = i->next)
         count++;
     f->step = mase_new_array(a, struct step, (size_t)count);
     f->type = mase_new_array(a, enum type, (size_t)e->rows);
     f->place = mase_new_array(a, int64_t, (size_t)e->rows);
     const int64_t most = magnitude(e);
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next) {
+    for (const struct mase_int_instr *i = e->first; i; i = i->next) {
         struct step *s = &f->step[f->count++];
         s->i = i;
         if (!prepare(s, f, a, most))
@@ -240,8 +240,8 @@ void mase_exact_find_fast(struct mase_exact *e)
 /* ---- memory ---- */
 
 /* What a thread needs: the rows, and for each sum the rows that it reads and writes. */
-struct mase_fast_work {
-    const struct mase_exact *e;
+struct mase_int16_work {
+    const struct mase_int_program *e;
     const struct mase_kernels *k;
     char *memory;
     int64_t lanes;
@@ -249,17 +249,17 @@ struct mase_fast_work {
     int32_t ***write;      /* by step: (positions, groups * outputs) */
 };
 
-static void *row_at(const struct mase_fast_work *w, int64_t row)
+static void *row_at(const struct mase_int16_work *w, int64_t row)
 {
-    const struct mase_exact_fast *f = w->e->fast;
+    const struct mase_int16_plan *f = w->e->fast;
     const int64_t place = row < 0 ? f->bytes - sizes[FLOAT] : f->place[row];
     return w->memory + place * w->lanes;
 }
 
-static void list_rows(struct mase_fast_work *w, int n)
+static void list_rows(struct mase_int16_work *w, int n)
 {
     const struct step *s = &w->e->fast->step[n];
-    const struct mase_exact_affine *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.affine;
     const int64_t outputs = g->groups * g->outputs, all = g->groups * g->positions;
     w->read[n] = mase_xcalloc((size_t)(all * 2 * s->pairs) * sizeof **w->read);
     w->write[n] = mase_xcalloc((size_t)(outputs * g->positions) * sizeof **w->write);
@@ -273,10 +273,10 @@ static void list_rows(struct mase_fast_work *w, int n)
                 row_at(w, s->i->out->at + o * g->output_stride + p * g->position_stride);
 }
 
-struct mase_fast_work *mase_fast_work_new(const struct mase_exact *e, int64_t samples)
+struct mase_int16_work *mase_int16_work_new(const struct mase_int_program *e, int64_t samples)
 {
-    const struct mase_exact_fast *f = e->fast;
-    struct mase_fast_work *w = mase_xcalloc(sizeof *w);
+    const struct mase_int16_plan *f = e->fast;
+    struct mase_int16_work *w = mase_xcalloc(sizeof *w);
     struct mase_err err;
     w->e = e;
     if (mase_kernels_select(&w->k, &err))
@@ -286,12 +286,12 @@ struct mase_fast_work *mase_fast_work_new(const struct mase_exact *e, int64_t sa
     w->read = mase_xcalloc((size_t)f->count * sizeof *w->read);
     w->write = mase_xcalloc((size_t)f->count * sizeof *w->write);
     for (int n = 0; n < f->count; n++)
-        if (f->step[n].i->op == MASE_EXACT_AFFINE)
+        if (f->step[n].i->op == MASE_INT_OP_SUM)
             list_rows(w, n);
     return w;
 }
 
-void mase_fast_work_free(struct mase_fast_work *w)
+void mase_int16_work_free(struct mase_int16_work *w)
 {
     if (!w)
         return;
@@ -305,14 +305,14 @@ void mase_fast_work_free(struct mase_fast_work *w)
     mase_xfree(w);
 }
 
-struct mase_lanes mase_fast_input(const struct mase_fast_work *w)
+struct mase_lanes mase_int16_input(const struct mase_int16_work *w)
 {
-    const struct mase_exact_value *in = w->e->input;
+    const struct mase_int_value *in = w->e->input;
     return (struct mase_lanes){ row_at(w, in->at), in->rows, w->lanes };
 }
 
-void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
-                     const struct mase_exact_value *v, int64_t row, int64_t samples)
+void mase_int16_codes(const struct mase_int16_work *w, int64_t *code,
+                      const struct mase_int_value *v, int64_t row, int64_t samples)
 {
     const void *x = row_at(w, v->at + row);
     const bool is_short = w->e->fast->type[v->at + row] == SHORT;
@@ -320,15 +320,15 @@ void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
         code[k] = is_short ? ((const int16_t *)x)[k] : ((const int32_t *)x)[k];
 }
 
-const float *mase_fast_floats(const struct mase_fast_work *w, const struct mase_exact_value *v,
-                              int64_t row)
+const float *mase_int16_floats(const struct mase_int16_work *w, const struct mase_int_value *v,
+                               int64_t row)
 {
     return row_at(w, v->at + row);
 }
 
 /* ---- running ---- */
 
-static void run_line(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+static void run_line(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
 {
     for (int64_t r = 0; r < i->out->rows; r++)
         w->k->affine(row_at(w, i->out->at + r), row_at(w, i->in->at + r), i->u.line.scale[r],
@@ -345,22 +345,22 @@ static bool has_nan(const float *x, int64_t samples, int64_t *at)
     return wrong;
 }
 
-static enum mase_status run_encode(const struct mase_fast_work *w, const struct step *s, long n,
+static enum mase_status run_encode(const struct mase_int16_work *w, const struct step *s, long n,
                                    int64_t samples, struct mase_err *err)
 {
     for (int64_t r = 0; r < s->i->out->rows; r++) {
         const float *x = row_at(w, s->i->in->at + r);
         int64_t at;
         if (has_nan(x, samples, &at))
-            return mase_exact_no_number(s->i, at, err);
+            return mase_int_fail_nan(s->i, at, err);
         w->k->int_encode(row_at(w, s->i->out->at + r), x, &s->line[r], n);
     }
     return MASE_OK;
 }
 
-static void run_affine(const struct mase_fast_work *w, const struct step *s, int number, long n)
+static void run_affine(const struct mase_int16_work *w, const struct step *s, int number, long n)
 {
-    const struct mase_exact_affine *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.affine;
     const int64_t outputs = g->groups * g->outputs;
     for (int64_t group = 0; group < g->groups; group++)
         for (int64_t p = 0; p < g->positions; p++) {
@@ -376,12 +376,12 @@ static void run_affine(const struct mase_fast_work *w, const struct step *s, int
         }
 }
 
-static void run_round(const struct mase_fast_work *w, const struct step *s, long n)
+static void run_round(const struct mase_int16_work *w, const struct step *s, long n)
 {
     for (int64_t r = 0; r < s->i->out->rows; r++) {
-        line_fn *f = s->i->op == MASE_EXACT_SCALE ? w->k->int_scale
-                     : s->shift[r]                ? w->k->int_shift
-                                                  : w->k->int_line;
+        line_fn *f = s->i->op == MASE_INT_OP_SCALE ? w->k->int_scale
+                     : s->shift[r]                 ? w->k->int_shift
+                                                   : w->k->int_line;
         f(row_at(w, s->i->out->at + r), row_at(w, s->i->in->at + r), &s->line[r], n);
     }
 }
@@ -398,9 +398,9 @@ static void larger32(int32_t *y, const int32_t *x, long n)
         y[k] = x[k] > y[k] ? x[k] : y[k];
 }
 
-static void run_max(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+static void run_max(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
 {
-    const struct mase_exact_rows *g = &i->u.rows;
+    const struct mase_int_rows *g = &i->u.rows;
     const enum type t = w->e->fast->type[i->out->at];
     for (int64_t r = 0; r < i->out->rows; r++) {
         void *y = row_at(w, i->out->at + r);
@@ -414,33 +414,33 @@ static void run_max(const struct mase_fast_work *w, const struct mase_exact_inst
     }
 }
 
-static void run_pick(const struct mase_fast_work *w, const struct mase_exact_instr *i, long n)
+static void run_pick(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
 {
     const size_t bytes = (size_t)(n * sizes[w->e->fast->type[i->out->at]]);
     for (int64_t r = 0; r < i->out->rows; r++)
         memcpy(row_at(w, i->out->at + r), row_at(w, i->u.rows.from[r]), bytes);
 }
 
-enum mase_status mase_fast_run(struct mase_fast_work *w, int64_t samples, struct mase_err *err)
+enum mase_status mase_int16_run(struct mase_int16_work *w, int64_t samples, struct mase_err *err)
 {
-    const struct mase_exact_fast *f = w->e->fast;
+    const struct mase_int16_plan *f = w->e->fast;
     const long n = (long)(samples + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     for (int number = 0; number < f->count; number++) {
         const struct step *s = &f->step[number];
         switch (s->i->op) {
-        case MASE_EXACT_LINE:
+        case MASE_INT_OP_AFFINE:
             run_line(w, s->i, n);
             break;
-        case MASE_EXACT_ENCODE:
+        case MASE_INT_OP_ENCODE:
             MASE_TRY(run_encode(w, s, n, samples, err));
             break;
-        case MASE_EXACT_AFFINE:
+        case MASE_INT_OP_SUM:
             run_affine(w, s, number, n);
             break;
-        case MASE_EXACT_MAX:
+        case MASE_INT_OP_MAX:
             run_max(w, s->i, n);
             break;
-        case MASE_EXACT_PICK:
+        case MASE_INT_OP_PICK:
             run_pick(w, s->i, n);
             break;
         default:

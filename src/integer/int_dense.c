@@ -1,25 +1,25 @@
 /*
- * exact_dense.c - chains of dense layers in integers, by kernels, sample by sample.
+ * int_dense.c - chains of dense layers in integers, by kernels, sample by sample.
  *
- * The same numbers as exact.c computes one by one: floats are rounded to codes, every layer sums
- * products (exact_pack.c) and rounds them to codes again, and the last ones become floats. What is
- * no such chain runs by exact_fast.c or exact.c.
+ * The same numbers as int_run.c computes one by one: floats are rounded to codes, every layer sums
+ * products (int_pack.c) and rounds them to codes again, and the last ones become floats. What is
+ * no such chain runs by int16.c or int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "kern/kern.h"
 
 enum { TILE = 16, CHUNK = MASE_INT_SAMPLES }; /* numbers, samples at a time */
 enum { MOST_STEPS = 1024 };
 
-struct mase_exact_dense {
-    const struct mase_kernels *k;                 /* weights lie as these take them */
-    const struct mase_exact_instr *line, *encode; /* the first may be NULL */
-    bool relu;                                    /* behind the line */
+struct mase_int_dense {
+    const struct mase_kernels *k;               /* weights lie as these take them */
+    const struct mase_int_instr *line, *encode; /* the first may be NULL */
+    bool relu;                                  /* behind the line */
     struct mase_int_encoding encoding;
     struct mase_int_layer *layer;
     int layers;
@@ -44,28 +44,28 @@ static struct mase_int_finish *new_finish(struct mase_arena *a, long tiles)
 
 /* ---- what can be run so ---- */
 
-static bool is_dense(const struct mase_exact_instr *i)
+static bool is_dense(const struct mase_int_instr *i)
 {
-    const struct mase_exact_affine *g = &i->u.affine;
-    if (i->op != MASE_EXACT_AFFINE || g->groups != 1 || g->positions != 1 ||
+    const struct mase_int_sum *g = &i->u.affine;
+    if (i->op != MASE_INT_OP_SUM || g->groups != 1 || g->positions != 1 ||
         (g->output_stride != 1 && g->outputs > 1) || g->inputs != i->in->rows)
         return false;
     for (int64_t k = 0; k < g->inputs; k++)
         if (g->from[k] != i->in->at + k)
             return false;
-    return mase_exact_within(i->out, INT32_MIN,
-                             INT32_MAX); /* on the way to it sums may wrap around */
+    return mase_int_value_within(i->out, INT32_MIN,
+                                 INT32_MAX); /* on the way to it sums may wrap around */
 }
 
 /* Does the instruction take all rows of what the last one gave? */
-static bool follows(const struct mase_exact_instr *i, const struct mase_exact_value *last)
+static bool follows(const struct mase_int_instr *i, const struct mase_int_value *last)
 {
     return i->in->at == last->at && i->in->rows == last->rows;
 }
 
 /* ---- roundings ---- */
 
-static int64_t rounded(const struct mase_exact_round *r, int64_t code)
+static int64_t rounded(const struct mase_int_round *r, int64_t code)
 {
     const int64_t v = mase_divide_rounded(code * r->mul + r->add, r->div, r->direction);
     return v < r->lo ? r->lo : v > r->hi ? r->hi : v;
@@ -81,7 +81,7 @@ static int64_t rounded_by_float(const struct mase_int_finish *f, int lane, int64
  * bits. Else, both ways give steps that only rise, or only fall: if they agree on either side of
  * each step, they agree. */
 static bool float_is_exact(const struct mase_int_finish *f, int lane,
-                           const struct mase_exact_round *r, int64_t lo, int64_t hi)
+                           const struct mase_int_round *r, int64_t lo, int64_t hi)
 {
     const int64_t most = -lo > hi ? -lo : hi;
     int64_t at = lo;
@@ -107,7 +107,7 @@ static bool float_is_exact(const struct mase_int_finish *f, int lane,
 }
 
 static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finish,
-                         const struct mase_exact_instr *i)
+                         const struct mase_int_instr *i)
 {
     bool by_float = true;
     for (int64_t r = 0; r < i->out->rows; r++) {
@@ -116,7 +116,7 @@ static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finis
         const int64_t most = -i->in->lo[r] > i->in->hi[r] ? -i->in->lo[r] : i->in->hi[r];
         struct mase_int_line line;
         bool shift;
-        if (!mase_exact_round_line(&line, &shift, &i->u.round[r], most))
+        if (!mase_int_round_as_line(&line, &shift, &i->u.round[r], most))
             return false;
         f->mul[lane] = line.mul;
         f->add[lane] = line.add;
@@ -133,10 +133,10 @@ static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finis
 }
 
 static bool set_scaling(struct mase_int_layer *l, struct mase_int_finish *finish,
-                        const struct mase_exact_instr *i)
+                        const struct mase_int_instr *i)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const struct mase_exact_scale *s = &i->u.scale[r];
+        const struct mase_int_scale *s = &i->u.scale[r];
         struct mase_int_finish *f = &finish[r / TILE];
         const int lane = mase_int_lane((int)(r % TILE));
         f->factor[lane] = s->factor;
@@ -148,7 +148,7 @@ static bool set_scaling(struct mase_int_layer *l, struct mase_int_finish *finish
     return true;
 }
 
-static void set_base(struct mase_int_finish *finish, const struct mase_exact_value *v)
+static void set_base(struct mase_int_finish *finish, const struct mase_int_value *v)
 {
     for (int64_t r = 0; r < v->rows; r++)
         finish[r / TILE].base[mase_int_lane((int)(r % TILE))] = (int32_t)v->lo[r];
@@ -156,16 +156,16 @@ static void set_base(struct mase_int_finish *finish, const struct mase_exact_val
 
 /* ---- the chain ---- */
 
-static bool add_encoding(struct mase_exact_dense *d, const struct mase_exact_instr *i,
+static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *i,
                          struct mase_arena *a)
 {
-    const struct mase_exact_grid *first = &i->u.encode[0];
+    const struct mase_int_format *first = &i->u.encode[0];
     const long tiles = tiles_of(i->out->rows);
     struct mase_int_finish *f = new_finish(a, tiles);
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const struct mase_exact_grid *g = &i->u.encode[r];
+        const struct mase_int_format *g = &i->u.encode[r];
         const double factor = g->scaled ? g->step : 1 / g->step;
-        if (!mase_exact_grid_fast(g) || g->scaled != first->scaled ||
+        if (!mase_int_format_has_kernel(g) || g->scaled != first->scaled ||
             g->direction != first->direction)
             return false;
         f[r / TILE].factor[r % TILE] = (float)factor;
@@ -190,22 +190,22 @@ static bool add_encoding(struct mase_exact_dense *d, const struct mase_exact_ins
 }
 
 /* A layer and the rounding behind it, if there is one. What comes before stores what it wants. */
-static bool add_layer(struct mase_exact_dense *d, const struct mase_exact_instr *i,
-                      const struct mase_exact_instr *round, struct mase_arena *a)
+static bool add_layer(struct mase_int_dense *d, const struct mase_int_instr *i,
+                      const struct mase_int_instr *round, struct mase_arena *a)
 {
-    const struct mase_exact_value *out = round ? round->out : i->out;
+    const struct mase_int_value *out = round ? round->out : i->out;
     struct mase_int_layer *l = &d->layer[d->layers];
     const long tiles = tiles_of(out->rows);
     struct mase_int_finish *f = new_finish(a, tiles);
     *l = (struct mase_int_layer){ .tiles = tiles, .finish = f, .to = MASE_INT_LONGS };
     if (d->layers && l[-1].how == MASE_INT_SUMS) /* which are stored as they are */
         return false;
-    if (!mase_exact_pack(l, i, d->k, a))
+    if (!mase_int_pack(l, i, d->k, a))
         return false;
-    if (round && !mase_exact_within(out, -(1 << 24), 1 << 24)) /* floats have the bounds */
+    if (round && !mase_int_value_within(out, -(1 << 24), 1 << 24)) /* floats have the bounds */
         return false;
     if (round &&
-        !(round->op == MASE_EXACT_ROUND ? set_rounding(l, f, round) : set_scaling(l, f, round)))
+        !(round->op == MASE_INT_OP_ROUND ? set_rounding(l, f, round) : set_scaling(l, f, round)))
         return false;
     set_base(f, out);
     if (d->layers) {
@@ -224,7 +224,7 @@ static bool add_layer(struct mase_exact_dense *d, const struct mase_exact_instr 
 
 /* How the codes of a row are decoded, and the constants of every way. */
 static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
-                                         const struct mase_exact_value *v, int64_t r, bool *known)
+                                         const struct mase_int_value *v, int64_t r, bool *known)
 {
     const struct mase_meaning *m = &v->meaning[r];
     const struct mase_decoding d = mase_decoding_between(m, v->lo[r], v->hi[r]);
@@ -243,9 +243,9 @@ static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
 }
 
 /* A fused line in float32 is rounded once, too, if its constants and the codes are floats. */
-static bool decode_by_float(struct mase_int_finish *f, const struct mase_exact_value *v)
+static bool decode_by_float(struct mase_int_finish *f, const struct mase_int_value *v)
 {
-    if (!mase_exact_within(v, -(1 << 24), 1 << 24))
+    if (!mase_int_value_within(v, -(1 << 24), 1 << 24))
         return false;
     for (int64_t r = 0; r < v->rows; r++) {
         const struct mase_int_finish *c = &f[r / TILE];
@@ -261,7 +261,7 @@ static bool decode_by_float(struct mase_int_finish *f, const struct mase_exact_v
     return true;
 }
 
-static void add_decoding(struct mase_exact_dense *d, const struct mase_exact_value *v,
+static void add_decoding(struct mase_int_dense *d, const struct mase_int_value *v,
                          struct mase_arena *a)
 {
     const long tiles = tiles_of(v->rows);
@@ -284,7 +284,7 @@ static void add_decoding(struct mase_exact_dense *d, const struct mase_exact_val
 }
 
 /* Nothing but relu? */
-static bool is_relu(const struct mase_exact_instr *i)
+static bool is_relu(const struct mase_int_instr *i)
 {
     bool plain = i->u.line.relu;
     for (int64_t r = 0; r < i->out->rows; r++)
@@ -293,33 +293,33 @@ static bool is_relu(const struct mase_exact_instr *i)
 }
 
 /* What happens to floats before they are codes: one line, and a relu behind it. */
-static bool take_lines(struct mase_exact_dense *d, const struct mase_exact_instr **i,
-                       const struct mase_exact_value *last)
+static bool take_lines(struct mase_int_dense *d, const struct mase_int_instr **i,
+                       const struct mase_int_value *last)
 {
-    for (; *i && (*i)->op == MASE_EXACT_LINE; *i = (*i)->next) {
+    for (; *i && (*i)->op == MASE_INT_OP_AFFINE; *i = (*i)->next) {
         if (!follows(*i, last) || (d->line && !is_relu(*i)))
             return false;
         d->line = d->line ? d->line : *i;
         d->relu |= (*i)->u.line.relu;
         last = (*i)->out;
     }
-    return *i && (*i)->op == MASE_EXACT_ENCODE && follows(*i, last);
+    return *i && (*i)->op == MASE_INT_OP_ENCODE && follows(*i, last);
 }
 
-static bool is_rounding(const struct mase_exact_instr *i)
+static bool is_rounding(const struct mase_int_instr *i)
 {
-    return i && (i->op == MASE_EXACT_ROUND || i->op == MASE_EXACT_SCALE);
+    return i && (i->op == MASE_INT_OP_ROUND || i->op == MASE_INT_OP_SCALE);
 }
 
-static bool build(struct mase_exact_dense *d, const struct mase_exact *e, struct mase_arena *a)
+static bool build(struct mase_int_dense *d, const struct mase_int_program *e, struct mase_arena *a)
 {
-    const struct mase_exact_instr *i = e->first;
+    const struct mase_int_instr *i = e->first;
     if (!take_lines(d, &i, e->input) || !i->next || !add_encoding(d, i, a))
         return false;
-    const struct mase_exact_value *last = i->out;
+    const struct mase_int_value *last = i->out;
     for (i = i->next; i;) {
-        const struct mase_exact_instr *round = is_rounding(i->next) ? i->next : NULL;
-        const struct mase_exact_instr *next = round ? round->next : i->next;
+        const struct mase_int_instr *round = is_rounding(i->next) ? i->next : NULL;
+        const struct mase_int_instr *next = round ? round->next : i->next;
         if (!is_dense(i) || !follows(i, last) || (round && !follows(round, i->out)) ||
             !add_layer(d, i, round, a))
             return false;
@@ -332,14 +332,14 @@ static bool build(struct mase_exact_dense *d, const struct mase_exact *e, struct
     return true;
 }
 
-void mase_exact_find_dense(struct mase_exact *e)
+void mase_int_find_dense(struct mase_int_program *e)
 {
-    struct mase_exact_dense *d = mase_new(&e->arena, struct mase_exact_dense);
+    struct mase_int_dense *d = mase_new(&e->arena, struct mase_int_dense);
     struct mase_err err;
     int count = 0;
     if (mase_kernels_select(&d->k, &err))
         d->k = mase_kernels_of(MASE_ISA_SCALAR);
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
+    for (const struct mase_int_instr *i = e->first; i; i = i->next)
         count++;
     d->layer = mase_new_array(&e->arena, struct mase_int_layer, (size_t)count);
     if (build(d, e, &e->arena))
@@ -350,17 +350,17 @@ void mase_exact_find_dense(struct mase_exact *e)
 
 /* What a thread needs: floats of a chunk of samples, and two rows of codes that layers go between.
  */
-struct mase_dense_work {
-    const struct mase_exact *e;
+struct mase_int_dense_work {
+    const struct mase_int_program *e;
     float *x;
     char *codes[2];
     struct mase_decoding *decoding; // (outputs)
 };
 
-struct mase_dense_work *mase_dense_work_new(const struct mase_exact *e)
+struct mase_int_dense_work *mase_int_dense_work_new(const struct mase_int_program *e)
 {
-    const struct mase_exact_dense *d = e->dense;
-    struct mase_dense_work *w = mase_xcalloc(sizeof *w);
+    const struct mase_int_dense *d = e->dense;
+    struct mase_int_dense_work *w = mase_xcalloc(sizeof *w);
     w->e = e;
     w->x = mase_aligned_calloc((size_t)(CHUNK * d->encoding.x_stride) * sizeof *w->x);
     for (int i = 0; i < 2; i++)
@@ -372,7 +372,7 @@ struct mase_dense_work *mase_dense_work_new(const struct mase_exact *e)
     return w;
 }
 
-void mase_dense_work_free(struct mase_dense_work *w)
+void mase_int_dense_work_free(struct mase_int_dense_work *w)
 {
     if (!w)
         return;
@@ -384,7 +384,7 @@ void mase_dense_work_free(struct mase_dense_work *w)
 }
 
 /* The first sample with a value that is no number, once its batch norm is done. */
-static enum mase_status fail_encoding(const struct mase_exact_dense *d, const float *sample,
+static enum mase_status fail_encoding(const struct mase_int_dense *d, const float *sample,
                                       int64_t before, int64_t samples, struct mase_err *err)
 {
     const struct mase_int_encoding *c = &d->encoding;
@@ -393,15 +393,15 @@ static enum mase_status fail_encoding(const struct mase_exact_dense *d, const fl
             const struct mase_int_finish *f = &c->finish[r / TILE];
             const float x = sample[i * c->x_stride + r];
             if (isnan(c->lines ? fmaf(f->scale[r % TILE], x, f->shift[r % TILE]) : x))
-                return mase_exact_no_number(d->encode, before + i, err);
+                return mase_int_fail_nan(d->encode, before + i, err);
         }
     return MASE_OK;
 }
 
-static void decode_samples(const struct mase_dense_work *w, float *y, const int32_t *code,
+static void decode_samples(const struct mase_int_dense_work *w, float *y, const int32_t *code,
                            int64_t samples)
 {
-    const struct mase_exact_dense *d = w->e->dense;
+    const struct mase_int_dense *d = w->e->dense;
     if (d->decoding.tiles) {
         d->k->int_decode_samples(&d->decoding, y, code, (long)samples);
         return;
@@ -412,10 +412,10 @@ static void decode_samples(const struct mase_dense_work *w, float *y, const int3
                 mase_decoded(code[i * d->decoding.x_stride + r], &w->decoding[r]);
 }
 
-static enum mase_status run_chunk(const struct mase_dense_work *w, float *y, const float *x,
+static enum mase_status run_chunk(const struct mase_int_dense_work *w, float *y, const float *x,
                                   int64_t before, int64_t samples, struct mase_err *err)
 {
-    const struct mase_exact_dense *d = w->e->dense;
+    const struct mase_int_dense *d = w->e->dense;
     long wrong = 0;
     if (d->features != d->encoding.x_stride) { /* whole tiles are read */
         for (int64_t i = 0; i < samples; i++)
@@ -432,10 +432,10 @@ static enum mase_status run_chunk(const struct mase_dense_work *w, float *y, con
     return MASE_OK;
 }
 
-enum mase_status mase_dense_run(const struct mase_dense_work *w, float *y, const float *x,
-                                int64_t samples, struct mase_err *err)
+enum mase_status mase_int_dense_run(const struct mase_int_dense_work *w, float *y, const float *x,
+                                    int64_t samples, struct mase_err *err)
 {
-    const struct mase_exact_dense *d = w->e->dense;
+    const struct mase_int_dense *d = w->e->dense;
     for (int64_t at = 0; at < samples; at += CHUNK) {
         const int64_t n = samples - at < CHUNK ? samples - at : CHUNK;
         MASE_TRY(run_chunk(w, y + at * d->outputs, x + at * d->features, at, n, err));

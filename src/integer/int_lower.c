@@ -1,5 +1,5 @@
 /*
- * exact_lower.c - a program of rounded values becomes integers (mase/exact.h).
+ * int_lower.c - a program of rounded values becomes integers (mase/int_program.h).
  *
  * Instruction by instruction. What constants alone decide is computed first, by the reference. Then
  * a rounding makes codes; sums of products of codes are codes; and what is a line in each code, or
@@ -11,13 +11,13 @@
 #include "base/alloc.h"
 #include "exec/reference/interpret.h"
 #include "exec/reference/norm_affine.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "program/program_parts.h"
 
-enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct mase_err *err,
-                                   const char *fmt, ...)
+enum mase_status mase_int_refuse(const struct mase_int_lowering *l, struct mase_err *err,
+                                 const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -29,10 +29,10 @@ enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct m
 
 /* ---- values ---- */
 
-struct mase_exact_value *mase_exact_add_value(struct mase_exact_lowering *l, bool codes,
-                                              int64_t rows, const struct mase_exact_value *like)
+struct mase_int_value *mase_int_add_value(struct mase_int_lowering *l, bool codes, int64_t rows,
+                                          const struct mase_int_value *like)
 {
-    struct mase_exact_value *v = mase_new(l->a, struct mase_exact_value);
+    struct mase_int_value *v = mase_new(l->a, struct mase_int_value);
     if (like)
         *v = *like;
     v->of = NULL;
@@ -46,7 +46,7 @@ struct mase_exact_value *mase_exact_add_value(struct mase_exact_lowering *l, boo
     return v;
 }
 
-struct mase_meaning *mase_exact_meanings(struct mase_exact_lowering *l, struct mase_exact_value *v)
+struct mase_meaning *mase_int_own_meanings(struct mase_int_lowering *l, struct mase_int_value *v)
 {
     struct mase_meaning *m = mase_new_array(l->a, struct mase_meaning, (size_t)v->rows);
     for (int64_t r = 0; r < v->rows; r++)
@@ -57,7 +57,7 @@ struct mase_meaning *mase_exact_meanings(struct mase_exact_lowering *l, struct m
 }
 
 /* lo, and hi behind it. */
-int64_t *mase_exact_bounds(struct mase_exact_lowering *l, struct mase_exact_value *v)
+int64_t *mase_int_own_bounds(struct mase_int_lowering *l, struct mase_int_value *v)
 {
     int64_t *lo = mase_new_array(l->a, int64_t, (size_t)(2 * v->rows));
     v->lo = lo;
@@ -65,47 +65,48 @@ int64_t *mase_exact_bounds(struct mase_exact_lowering *l, struct mase_exact_valu
     return lo;
 }
 
-struct mase_exact_instr *mase_exact_add_instr(struct mase_exact_lowering *l, enum mase_exact_op op,
-                                              const struct mase_exact_value *in,
-                                              const struct mase_exact_value *out)
+struct mase_int_instr *mase_int_add_instr(struct mase_int_lowering *l, enum mase_int_op op,
+                                          const struct mase_int_value *in,
+                                          const struct mase_int_value *out)
 {
-    struct mase_exact_instr *i = mase_new(l->a, struct mase_exact_instr);
+    struct mase_int_instr *i = mase_new(l->a, struct mase_int_instr);
     i->op = op;
     i->in = in;
     i->out = out;
     if (l->e->last)
-        ((struct mase_exact_instr *)l->e->last)->next = i;
+        ((struct mase_int_instr *)l->e->last)->next = i;
     else
         l->e->first = i;
     l->e->last = i;
     return i;
 }
 
-const struct mase_exact_value *mase_exact_operand(const struct mase_exact_lowering *l,
-                                                  const struct mase_arg *a)
+const struct mase_int_value *mase_int_operand(const struct mase_int_lowering *l,
+                                              const struct mase_arg *a)
 {
     const struct mase_pvalue *v = mase_pvalue_of(a);
     return v ? l->e->value[v->number] : NULL;
 }
 
-enum mase_status mase_exact_codes(struct mase_exact_lowering *l, const struct mase_exact_value **v,
-                                  const struct mase_arg *a, struct mase_err *err)
+enum mase_status mase_int_require_codes(struct mase_int_lowering *l,
+                                        const struct mase_int_value **v, const struct mase_arg *a,
+                                        struct mase_err *err)
 {
-    *v = mase_exact_operand(l, a);
+    *v = mase_int_operand(l, a);
     if (*v && (*v)->codes)
         return MASE_OK;
     const struct mase_pvalue *p = mase_pvalue_of(a);
     if (p && l->mapped[p->number].of)
-        return mase_exact_refuse(l, err, "what %s gives is not rounded",
-                                 l->mapped[p->number].by[0]->from);
-    return mase_exact_refuse(l, err, "what comes in is not rounded to a format with integer codes");
+        return mase_int_refuse(l, err, "what %s gives is not rounded",
+                               l->mapped[p->number].by[0]->from);
+    return mase_int_refuse(l, err, "what comes in is not rounded to a format with integer codes");
 }
 
-void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
-                     const struct mase_exact_value *v)
+void mase_int_set_result(struct mase_int_lowering *l, const struct mase_instr *i,
+                         const struct mase_int_value *v)
 {
     const struct mase_pvalue *p = i->result[0];
-    struct mase_exact_value *own = mase_arena_memdup(l->a, v, sizeof *v);
+    struct mase_int_value *own = mase_arena_memdup(l->a, v, sizeof *v);
     own->of = p;
     own->from = i->from;
     l->e->value[p->number] = own;
@@ -114,19 +115,19 @@ void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
 /* ---- lines and cuts ---- */
 
 /* On floats an instruction of its own. */
-static void line_of_floats(struct mase_exact_lowering *l, const struct mase_instr *i,
-                           const struct mase_exact_value *x, const float *scale, const float *shift,
+static void line_of_floats(struct mase_int_lowering *l, const struct mase_instr *i,
+                           const struct mase_int_value *x, const float *scale, const float *shift,
                            bool relu)
 {
-    struct mase_exact_value *y = mase_exact_add_value(l, false, x->rows, NULL);
-    struct mase_exact_instr *made = mase_exact_add_instr(l, MASE_EXACT_LINE, x, y);
+    struct mase_int_value *y = mase_int_add_value(l, false, x->rows, NULL);
+    struct mase_int_instr *made = mase_int_add_instr(l, MASE_INT_OP_AFFINE, x, y);
     made->u.line.scale = scale;
     made->u.line.shift = shift;
     made->u.line.relu = relu;
-    mase_exact_give(l, i, y);
+    mase_int_set_result(l, i, y);
 }
 
-static float *same_floats(struct mase_exact_lowering *l, int64_t n, float value)
+static float *same_floats(struct mase_int_lowering *l, int64_t n, float value)
 {
     float *f = mase_new_array(l->a, float, (size_t)n);
     for (int64_t k = 0; k < n; k++)
@@ -134,27 +135,27 @@ static float *same_floats(struct mase_exact_lowering *l, int64_t n, float value)
     return f;
 }
 
-static enum mase_status lower_relu(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status lower_relu(struct mase_int_lowering *l, const struct mase_instr *i,
                                    struct mase_err *err)
 {
-    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    const struct mase_int_value *x = mase_int_operand(l, &i->param[0]);
     if (x && !x->codes) {
         line_of_floats(l, i, x, same_floats(l, x->rows, 1.0f), same_floats(l, x->rows, 0.0f), true);
         return MASE_OK;
     }
-    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
-    struct mase_exact_value *y = mase_exact_add_value(l, true, x->rows, x);
-    struct mase_meaning *m = mase_exact_meanings(l, y);
+    MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
+    struct mase_int_value *y = mase_int_add_value(l, true, x->rows, x);
+    struct mase_meaning *m = mase_int_own_meanings(l, y);
     for (int64_t r = 0; r < y->rows; r++)
         m[r].relu = true;
-    mase_exact_give(l, i, y);
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
-static enum mase_status lower_batch_norm(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status lower_batch_norm(struct mase_int_lowering *l, const struct mase_instr *i,
                                          struct mase_err *err)
 {
-    const struct mase_exact_value *x = mase_exact_operand(l, &i->param[0]);
+    const struct mase_int_value *x = mase_int_operand(l, &i->param[0]);
     struct mase_pcall k;
     MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     const struct mase_shape *s = &k.call.param[0].tensor->shape;
@@ -162,11 +163,11 @@ static enum mase_status lower_batch_norm(struct mase_exact_lowering *l, const st
     float *scale = mase_new_array(l->a, float, (size_t)channels),
           *shift = mase_new_array(l->a, float, (size_t)channels);
     if (!mase_norm_lines(scale, shift, &k.call, channels))
-        return mase_exact_refuse(l, err,
-                                 "batch norm by statistics of the batch, or by values that "
-                                 "are not constant");
+        return mase_int_refuse(l, err,
+                               "batch norm by statistics of the batch, or by values that "
+                               "are not constant");
     if (!x || x->codes)
-        MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+        MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
     const int64_t per = x->rows / channels;
     if (!x->codes) {
         float *a = same_floats(l, x->rows, 0.0f), *b = same_floats(l, x->rows, 0.0f);
@@ -181,21 +182,21 @@ static enum mase_status lower_batch_norm(struct mase_exact_lowering *l, const st
     for (int64_t r = 0; r < x->rows; r++)
         lined |= x->meaning[r].relu || x->meaning[r].scale != 1.0f || x->meaning[r].shift != 0.0f;
     if (lined)
-        MASE_TRY(mase_exact_plain(l, &x, err));
-    struct mase_exact_value *y = mase_exact_add_value(l, true, x->rows, x);
-    struct mase_meaning *m = mase_exact_meanings(l, y);
+        MASE_TRY(mase_int_materialise(l, &x, err));
+    struct mase_int_value *y = mase_int_add_value(l, true, x->rows, x);
+    struct mase_meaning *m = mase_int_own_meanings(l, y);
     for (int64_t r = 0; r < y->rows; r++) {
         m[r].scale = scale[r / per];
         m[r].shift = shift[r / per];
     }
-    mase_exact_give(l, i, y);
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
 /* ---- functions, which wait for a rounding ---- */
 
 /* The only operand that is no constant is the first, and it has one value for one. */
-static bool is_function(const struct mase_exact_lowering *l, const struct mase_instr *i)
+static bool is_function(const struct mase_int_lowering *l, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]);
     if (i->result_count != 1 || !x || (i->prim != MASE_PRIM_map && i->prim != MASE_PRIM_zip))
@@ -208,16 +209,16 @@ static bool is_function(const struct mase_exact_lowering *l, const struct mase_i
     return mase_ptype_equal(&x->type, &i->result[0]->type);
 }
 
-static enum mase_status lower_function(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status lower_function(struct mase_int_lowering *l, const struct mase_instr *i,
                                        struct mase_err *err)
 {
     const struct mase_pvalue *p = mase_pvalue_of(&i->param[0]);
-    const struct mase_exact_mapped *before = &l->mapped[p->number];
-    struct mase_exact_mapped *m = &l->mapped[i->result[0]->number];
+    const struct mase_int_pending *before = &l->mapped[p->number];
+    struct mase_int_pending *m = &l->mapped[i->result[0]->number];
     if (!before->of && !(l->e->value[p->number] && l->e->value[p->number]->codes))
-        return mase_exact_refuse(l, err,
-                                 "what comes in is not rounded to a format with integer "
-                                 "codes");
+        return mase_int_refuse(l, err,
+                               "what comes in is not rounded to a format with integer "
+                               "codes");
     m->of = before->of ? before->of : l->e->value[p->number];
     for (int k = 0; k < before->count; k++) {
         m->by = mase_arena_grow(l->a, m->by, m->count, &m->cap, sizeof *m->by);
@@ -230,7 +231,7 @@ static enum mase_status lower_function(struct mase_exact_lowering *l, const stru
 
 /* ---- instructions ---- */
 
-typedef enum mase_status lower_fn(struct mase_exact_lowering *l, const struct mase_instr *i,
+typedef enum mase_status lower_fn(struct mase_int_lowering *l, const struct mase_instr *i,
                                   struct mase_err *err);
 
 static const struct {
@@ -238,28 +239,28 @@ static const struct {
     enum mase_op op; /* unknown: every one */
     lower_fn *lower;
 } rules[] = {
-    { MASE_PRIM_round, MASE_OP_unknown, mase_exact_lower_round },
+    { MASE_PRIM_round, MASE_OP_unknown, mase_int_lower_round },
     { MASE_PRIM_map, MASE_OP_relu, lower_relu },
     { MASE_PRIM_norm, MASE_OP_batch_norm, lower_batch_norm },
-    { MASE_PRIM_dot, MASE_OP_linear, mase_exact_lower_linear },
-    { MASE_PRIM_conv, MASE_OP_conv1d, mase_exact_lower_conv },
-    { MASE_PRIM_conv, MASE_OP_conv2d, mase_exact_lower_conv },
-    { MASE_PRIM_conv, MASE_OP_conv3d, mase_exact_lower_conv },
-    { MASE_PRIM_window, MASE_OP_unknown, mase_exact_lower_window },
-    { MASE_PRIM_zip, MASE_OP_add, mase_exact_lower_add },
-    { MASE_PRIM_reduce, MASE_OP_mean, mase_exact_lower_mean },
-    { MASE_PRIM_join, MASE_OP_unknown, mase_exact_lower_join },
-    { MASE_PRIM_reshape, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_permute, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_expand, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_flip, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_rearrange, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_pad, MASE_OP_unknown, mase_exact_lower_layout },
-    { MASE_PRIM_cut, MASE_OP_unknown, mase_exact_lower_layout },
+    { MASE_PRIM_dot, MASE_OP_linear, mase_int_lower_linear },
+    { MASE_PRIM_conv, MASE_OP_conv1d, mase_int_lower_conv },
+    { MASE_PRIM_conv, MASE_OP_conv2d, mase_int_lower_conv },
+    { MASE_PRIM_conv, MASE_OP_conv3d, mase_int_lower_conv },
+    { MASE_PRIM_window, MASE_OP_unknown, mase_int_lower_window },
+    { MASE_PRIM_zip, MASE_OP_add, mase_int_lower_add },
+    { MASE_PRIM_reduce, MASE_OP_mean, mase_int_lower_mean },
+    { MASE_PRIM_join, MASE_OP_unknown, mase_int_lower_join },
+    { MASE_PRIM_reshape, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_permute, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_expand, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_flip, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_rearrange, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_pad, MASE_OP_unknown, mase_int_lower_layout },
+    { MASE_PRIM_cut, MASE_OP_unknown, mase_int_lower_layout },
 };
 
 /* Samples come first, and nothing else depends on how many there are. */
-static enum mase_status check_types(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status check_types(struct mase_int_lowering *l, const struct mase_instr *i,
                                     struct mase_err *err)
 {
     for (int k = 0; k < i->result_count; k++) {
@@ -268,12 +269,12 @@ static enum mase_status check_types(struct mase_exact_lowering *l, const struct 
         for (int d = 1; d < t->rank; d++)
             first &= t->dim[d].times == 0;
         if (!first)
-            return mase_exact_refuse(l, err, "its result does not have the samples first");
+            return mase_int_refuse(l, err, "its result does not have the samples first");
     }
     return MASE_OK;
 }
 
-static enum mase_status lower_instr(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status lower_instr(struct mase_int_lowering *l, const struct mase_instr *i,
                                     struct mase_err *err)
 {
     l->instr = i;
@@ -290,12 +291,12 @@ static enum mase_status lower_instr(struct mase_exact_lowering *l, const struct 
             return rules[k].lower(l, i, err);
     if (is_function(l, i))
         return lower_function(l, i, err);
-    return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
+    return mase_int_refuse(l, err, "%s has none", mase_ops[i->op].name);
 }
 
 /* ---- the whole ---- */
 
-static enum mase_status add_sources(struct mase_exact_lowering *l, struct mase_err *err)
+static enum mase_status add_sources(struct mase_int_lowering *l, struct mase_err *err)
 {
     struct mase_program *p = l->e->program;
     for (int n = 0; n < p->value_count; n++) {
@@ -303,9 +304,8 @@ static enum mase_status add_sources(struct mase_exact_lowering *l, struct mase_e
         const struct mase_shape s = mase_ptype_shape(&v->type, 1);
         if (v->source == MASE_PSOURCE_INPUT) {
             if (l->e->input || v->type.dtype != MASE_F32)
-                return mase_exact_refuse(l, err, "it must have one input, of floats");
-            struct mase_exact_value *in =
-                mase_exact_add_value(l, false, mase_shape_count(&s), NULL);
+                return mase_int_refuse(l, err, "it must have one input, of floats");
+            struct mase_int_value *in = mase_int_add_value(l, false, mase_shape_count(&s), NULL);
             in->of = v;
             in->from = v->name;
             l->e->input = l->e->value[n] = in;
@@ -315,48 +315,48 @@ static enum mase_status add_sources(struct mase_exact_lowering *l, struct mase_e
                                        (void *)(v->param ? v->param->tensor.data : v->data) };
         }
     }
-    return l->e->input ? MASE_OK : mase_exact_refuse(l, err, "it has no input");
+    return l->e->input ? MASE_OK : mase_int_refuse(l, err, "it has no input");
 }
 
-static enum mase_status set_output(struct mase_exact_lowering *l, struct mase_err *err)
+static enum mase_status set_output(struct mase_int_lowering *l, struct mase_err *err)
 {
     const struct mase_pvalue *v = mase_pvalue_of(&l->e->program->output);
     l->instr = NULL;
     if (!v)
-        return mase_exact_refuse(l, err, "it must return one tensor");
+        return mase_int_refuse(l, err, "it must return one tensor");
     if (l->mapped[v->number].of)
-        return mase_exact_refuse(l, err, "what %s gives is returned and not rounded",
-                                 l->mapped[v->number].by[0]->from);
+        return mase_int_refuse(l, err, "what %s gives is returned and not rounded",
+                               l->mapped[v->number].by[0]->from);
     l->e->output = l->e->value[v->number];
     if (!l->e->output || !l->e->output->codes)
-        return mase_exact_refuse(l, err, "what it returns was never rounded: quantise it first");
+        return mase_int_refuse(l, err, "what it returns was never rounded: quantise it first");
     l->e->result = mase_ptype_shape(&v->type, 1);
     return MASE_OK;
 }
 
-static enum mase_status lower(struct mase_exact_lowering *l, struct mase_err *err)
+static enum mase_status lower(struct mase_int_lowering *l, struct mase_err *err)
 {
     const size_t n = (size_t)l->e->program->value_count;
-    l->e->value = mase_new_array(l->a, struct mase_exact_value *, n);
+    l->e->value = mase_new_array(l->a, struct mase_int_value *, n);
     l->known = mase_new_array(&l->scratch, struct mase_tensor *, n);
     l->format = mase_new_array(&l->scratch, const struct mase_format *, n);
-    l->mapped = mase_new_array(l->a, struct mase_exact_mapped, n);
+    l->mapped = mase_new_array(l->a, struct mase_int_pending, n);
     MASE_TRY(add_sources(l, err));
     for (const struct mase_instr *i = l->e->program->first; i; i = i->next)
         MASE_TRY(mase_node_place(i->node, lower_instr(l, i, err), err));
     MASE_TRY(set_output(l, err));
-    mase_exact_find_fast(l->e);
-    mase_exact_find_dense(l->e);
+    mase_int_find_int16(l->e);
+    mase_int_find_dense(l->e);
     return MASE_OK;
 }
 
-static enum mase_status make(struct mase_exact **out, struct mase_graph *g,
+static enum mase_status make(struct mase_int_program **out, struct mase_graph *g,
                              const struct mase_input *inputs, int input_count, bool float_biases,
                              struct mase_err *err)
 {
     const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
-    struct mase_exact *e = mase_xcalloc(sizeof *e);
-    struct mase_exact_lowering l = { .e = e, .a = &e->arena, .float_biases = float_biases };
+    struct mase_int_program *e = mase_xcalloc(sizeof *e);
+    struct mase_int_lowering l = { .e = e, .a = &e->arena, .float_biases = float_biases };
     enum mase_status st = mase_graph_need_learned(g, err);
     if (!st)
         st = mase_program_lower(&e->program, g, &opts, err);
@@ -364,28 +364,29 @@ static enum mase_status make(struct mase_exact **out, struct mase_graph *g,
         st = lower(&l, err);
     mase_arena_release(&l.scratch);
     if (st) {
-        mase_exact_free(e);
+        mase_int_program_free(e);
         return st;
     }
     *out = e;
     return MASE_OK;
 }
 
-enum mase_status mase_exact_new(struct mase_exact **out, struct mase_graph *g,
-                                const struct mase_input *inputs, int input_count,
-                                struct mase_err *err)
+enum mase_status mase_int_program_new(struct mase_int_program **out, struct mase_graph *g,
+                                      const struct mase_input *inputs, int input_count,
+                                      struct mase_err *err)
 {
     return make(out, g, inputs, input_count, false, err);
 }
 
-enum mase_status mase_exact_new_float_biases(struct mase_exact **out, struct mase_graph *g,
-                                             const struct mase_input *inputs, int input_count,
-                                             struct mase_err *err)
+enum mase_status mase_int_program_new_float_biases(struct mase_int_program **out,
+                                                   struct mase_graph *g,
+                                                   const struct mase_input *inputs, int input_count,
+                                                   struct mase_err *err)
 {
     return make(out, g, inputs, input_count, true, err);
 }
 
-int mase_exact_bits(const struct mase_exact_value *v)
+int mase_int_value_bits(const struct mase_int_value *v)
 {
     int bits = 1;
     for (int64_t r = 0; v->codes && r < v->rows; r++) {

@@ -1,11 +1,11 @@
 /*
- * exact_number.c - the arithmetic by which roundings are made exact: numbers m 2^e, and lines over
+ * int_number.c - the arithmetic by which roundings are made exact: numbers m 2^e, and lines over
  * codes as fractions of integers.
  */
 #include <math.h>
 #include <stdlib.h>
 
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 __extension__ typedef __int128 wide;
 
@@ -29,7 +29,7 @@ struct mase_dyadic mase_dyadic_of(double x)
 
 static bool fits(wide x)
 {
-    return x > -(wide)MASE_EXACT_MOST && x < (wide)MASE_EXACT_MOST;
+    return x > -(wide)MASE_INT_LIMIT && x < (wide)MASE_INT_LIMIT;
 }
 
 bool mase_dyadic_mul(struct mase_dyadic *p, struct mase_dyadic a, struct mase_dyadic b)
@@ -67,7 +67,7 @@ int64_t mase_gcd(int64_t a, int64_t b)
 
 int64_t mase_divide_rounded(int64_t n, int64_t d, int direction)
 {
-    if (direction == MASE_EXACT_SIGN)
+    if (direction == MASE_TO_SIGN)
         return n >= 0 ? 1 : -1;
     const int64_t below = n / d - (n % d < 0), rest = n - below * d; /* 0 <= rest < d */
     switch (direction) {
@@ -84,7 +84,7 @@ int64_t mase_divide_rounded(int64_t n, int64_t d, int direction)
 
 /* ---- meanings ---- */
 
-bool mase_meaning_plain(const struct mase_meaning *m)
+bool mase_meaning_is_code(const struct mase_meaning *m)
 {
     return m->parts == 1 && m->bias == 0.0f && m->scale == 1.0f && m->shift == 0.0f && !m->relu;
 }
@@ -119,8 +119,8 @@ static bool floor_at(wide *x, bool *rest, struct mase_dyadic d, int e)
     const int shift = d.e - e;
     *rest = false;
     if (d.m == 0 || shift >= 0) {
-        *x = d.m && shift < MASE_EXACT_BITS ? (wide)d.m * ((wide)1 << shift) : 0;
-        return d.m == 0 || (shift < MASE_EXACT_BITS && fits(*x));
+        *x = d.m && shift < MASE_INT_LIMIT_BITS ? (wide)d.m * ((wide)1 << shift) : 0;
+        return d.m == 0 || (shift < MASE_INT_LIMIT_BITS && fits(*x));
     }
     *x = -shift < 64 ? (wide)d.m >> -shift : d.m < 0 ? -1 : 0;
     *rest = true; /* m is odd */
@@ -155,8 +155,8 @@ static int unit_of(const struct line *l, int step)
     return (l->slope.m && l->slope.e < step ? l->slope.e : step) - 1;
 }
 
-bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, double step,
-                       int64_t lo, int64_t hi)
+bool mase_meaning_as_fraction(struct mase_int_fraction *f, const struct mase_meaning *m,
+                              double step, int64_t lo, int64_t hi)
 {
     const int step_e = mase_dyadic_of(step).e;
     struct line l;
@@ -165,7 +165,7 @@ bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, d
     if (!line_of(&l, m))
         return false;
     const int unit = unit_of(&l, step_e);
-    if (l.slope.e - unit >= MASE_EXACT_BITS || step_e - unit >= MASE_EXACT_BITS ||
+    if (l.slope.e - unit >= MASE_INT_LIMIT_BITS || step_e - unit >= MASE_INT_LIMIT_BITS ||
         !constant_at(&add, &rest, &l, unit))
         return false;
     mul = (wide)l.slope.m * ((wide)1 << (l.slope.e - unit));
@@ -183,7 +183,7 @@ bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, d
     const wide most = lo < -hi ? -(wide)lo : (wide)hi;
     if (!fits(mul) || !fits(div) || !fits(mul * most + add) || !fits(mul * most - add))
         return false;
-    *f = (struct mase_line_form){ (int64_t)mul, (int64_t)add, (int64_t)div };
+    *f = (struct mase_int_fraction){ (int64_t)mul, (int64_t)add, (int64_t)div };
     return true;
 }
 

@@ -1,5 +1,5 @@
 /*
- * exact_pack.c - weights of dense layers in integers, as kernels take them: in tiles of sixteen
+ * int_pack.c - weights of dense layers in integers, as kernels take them: in tiles of sixteen
  * outputs, by words of four bytes or two shorts.
  *
  * Bytes are summed by pairs in 16 bits. Weights and the ranges of codes are known, so it is known
@@ -9,13 +9,13 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "kern/kern.h"
 
 enum { TILE = 16, WORD = 4 }; /* outputs, bytes */
 static const int sizes[] = { [MASE_INT_BYTES] = 1, [MASE_INT_SHORTS] = 2, [MASE_INT_LONGS] = 4 };
 
-bool mase_exact_within(const struct mase_exact_value *v, int64_t lo, int64_t hi)
+bool mase_int_value_within(const struct mase_int_value *v, int64_t lo, int64_t hi)
 {
     for (int64_t r = 0; r < v->rows; r++)
         if (v->lo[r] < lo || v->hi[r] > hi)
@@ -23,7 +23,7 @@ bool mase_exact_within(const struct mase_exact_value *v, int64_t lo, int64_t hi)
     return true;
 }
 
-static bool weights_within(const struct mase_exact_affine *g, int64_t lo, int64_t hi)
+static bool weights_within(const struct mase_int_sum *g, int64_t lo, int64_t hi)
 {
     for (int64_t k = 0; k < g->outputs * g->inputs; k++)
         if (g->weight[k] < lo || g->weight[k] > hi)
@@ -32,11 +32,11 @@ static bool weights_within(const struct mase_exact_affine *g, int64_t lo, int64_
 }
 
 /* Can the layer's input be stored so? */
-static bool takes(const struct mase_exact_instr *i, enum mase_int_type t)
+static bool takes(const struct mase_int_instr *i, enum mase_int_type t)
 {
-    const struct mase_exact_value *x = i->in;
+    const struct mase_int_value *x = i->in;
     if (t == MASE_INT_SHORTS)
-        return mase_exact_within(x, INT16_MIN, INT16_MAX) &&
+        return mase_int_value_within(x, INT16_MIN, INT16_MAX) &&
                weights_within(&i->u.affine, INT16_MIN, INT16_MAX);
     for (int64_t r = 0; r < x->rows; r++)
         if (x->hi[r] - x->lo[r] > UINT8_MAX)
@@ -46,7 +46,7 @@ static bool takes(const struct mase_exact_instr *i, enum mase_int_type t)
 
 /* A tile that is being made. */
 struct packing {
-    const struct mase_exact_instr *i;
+    const struct mase_int_instr *i;
     int64_t first;  /* output */
     bool long_sums; /* whatever adds up fits */
     struct mase_int_tile *tile;
@@ -56,7 +56,7 @@ struct packing {
 
 static int64_t weight_at(const struct packing *p, int output, int64_t input)
 {
-    const struct mase_exact_affine *g = &p->i->u.affine;
+    const struct mase_int_sum *g = &p->i->u.affine;
     return p->first + output < g->outputs && input < g->inputs
                ? g->weight[(p->first + output) * g->inputs + input]
                : 0;
@@ -178,19 +178,19 @@ static void pack_bytes(struct packing *p, int64_t words)
 }
 
 /* The bias with what bytes are less: sums are modulo 2^32, and end within 32 bits. */
-static int32_t bias_of(const struct mase_exact_instr *i, int64_t output, enum mase_int_type from)
+static int32_t bias_of(const struct mase_int_instr *i, int64_t output, enum mase_int_type from)
 {
-    const struct mase_exact_affine *g = &i->u.affine;
+    const struct mase_int_sum *g = &i->u.affine;
     uint32_t bias = (uint32_t)g->bias[output];
     for (int64_t k = 0; from == MASE_INT_BYTES && k < g->inputs; k++)
         bias += (uint32_t)g->weight[output * g->inputs + k] * (uint32_t)i->in->lo[k];
     return (int32_t)bias;
 }
 
-static struct mase_int_tile pack_tile(const struct mase_exact_instr *i, long number,
+static struct mase_int_tile pack_tile(const struct mase_int_instr *i, long number,
                                       enum mase_int_type from, bool long_sums, struct mase_arena *a)
 {
-    const struct mase_exact_affine *g = &i->u.affine;
+    const struct mase_int_sum *g = &i->u.affine;
     const int in_word = WORD / sizes[from];
     const int64_t words = (g->inputs + in_word - 1) / in_word;
     int32_t *bias = mase_new_array(a, int32_t, TILE);
@@ -218,8 +218,8 @@ static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_type f
 }
 
 /* The weights, in the type of input that takes less. */
-bool mase_exact_pack(struct mase_int_layer *l, const struct mase_exact_instr *i,
-                     const struct mase_kernels *k, struct mase_arena *a)
+bool mase_int_pack(struct mase_int_layer *l, const struct mase_int_instr *i,
+                   const struct mase_kernels *k, struct mase_arena *a)
 {
     static const enum mase_int_type types[] = { MASE_INT_BYTES, MASE_INT_SHORTS };
     for (size_t n = 0; n < sizeof types / sizeof *types; n++) {

@@ -1,21 +1,21 @@
 /*
- * exact_parts.h - what the files of the exact engine share (exact.c, exact_*.c).
+ * int_parts.h - what the files of the exact engine share (int_run.c, int_*.c).
  */
-#ifndef MASE_INTEGER_EXACT_PARTS_H
-#define MASE_INTEGER_EXACT_PARTS_H
+#ifndef MASE_INTEGER_INT_PARTS_H
+#define MASE_INTEGER_INT_PARTS_H
 
-#include <mase/exact.h>
+#include <mase/int_program.h>
 
 #include "quant/quant.h"
 
 /* Beside the directions of formats: 1 from zero on, else -1. */
-enum { MASE_EXACT_SIGN = MASE_BY_CHANCE + 1 };
+enum { MASE_TO_SIGN = MASE_BY_CHANCE + 1 };
 
-/* Codes and sums stay below 2^MASE_EXACT_BITS, so that adding two cannot overflow. */
-enum { MASE_EXACT_BITS = 62, MASE_EXACT_OPERANDS = 16 };
-#define MASE_EXACT_MOST (INT64_C(1) << MASE_EXACT_BITS)
+/* Codes and sums stay below 2^MASE_INT_LIMIT_BITS, so that adding two cannot overflow. */
+enum { MASE_INT_LIMIT_BITS = 62, MASE_INT_OPERANDS_MAX = 16 };
+#define MASE_INT_LIMIT (INT64_C(1) << MASE_INT_LIMIT_BITS)
 
-/* ---- exact arithmetic while lowering (exact_number.c) ---- */
+/* ---- exact arithmetic while lowering (int_number.c) ---- */
 
 /* m 2^e, m odd or 0. */
 struct mase_dyadic {
@@ -34,27 +34,27 @@ int64_t mase_divide_rounded(int64_t n, int64_t d, int direction);
 
 /* A meaning as an integer: v / step = (code mul + add) / div, for codes in lo..hi, with the step a
  * power of two. What is left over of the constant counts as a little more than add, which is all
- * that a rounding needs to know. False: more than MASE_EXACT_BITS would be needed. */
-struct mase_line_form {
+ * that a rounding needs to know. False: more than MASE_INT_LIMIT_BITS would be needed. */
+struct mase_int_fraction {
     int64_t mul, add, div;
 };
-bool mase_meaning_over(struct mase_line_form *f, const struct mase_meaning *m, double step,
-                       int64_t lo, int64_t hi);
+bool mase_meaning_as_fraction(struct mase_int_fraction *f, const struct mase_meaning *m,
+                              double step, int64_t lo, int64_t hi);
 /* The largest step of which every value is a multiple; 0: there is none that can be told. */
 double mase_meaning_unit(const struct mase_meaning *m);
 /* Is a value the code times the step, and no more? */
-bool mase_meaning_plain(const struct mase_meaning *m);
+bool mase_meaning_is_code(const struct mase_meaning *m);
 bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning *b);
 
 /* Where the codes of a format lie, for each number of a tensor; false: they are no multiples of a
  * step that is known without its values. */
-bool mase_exact_grids(struct mase_exact_grid *g, struct mase_arena *a,
+bool mase_int_formats(struct mase_int_format *g, struct mase_arena *a,
                       const struct mase_rounding *how, const struct mase_shape *s);
 /* How codes lo..hi become floats: (code mul + add) unit, rounded to float before it is scaled, if
  * that is exact; else in float32 where m is scaled, and in double where not. */
 struct mase_decoding {
     const struct mase_meaning *m;
-    struct mase_line_form form;
+    struct mase_int_fraction form;
     float unit; /* a power of two */
     bool exact;
 };
@@ -62,145 +62,147 @@ struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t
 
 float mase_decoded(int64_t code, const struct mase_decoding *d);
 
-int64_t mase_exact_encode(float x, const struct mase_exact_grid *g); /* x is a number */
+int64_t mase_int_encode(float x, const struct mase_int_format *g); /* x is a number */
 
 /* A sample has no number where it is rounded. */
-enum mase_status mase_exact_no_number(const struct mase_exact_instr *i, int64_t sample,
-                                      struct mase_err *err);
+enum mase_status mase_int_fail_nan(const struct mase_int_instr *i, int64_t sample,
+                                   struct mase_err *err);
 
-/* ---- by kernels (exact_fast.c) ---- */
+/* ---- by kernels (int16.c) ---- */
 
 /* e->fast, if the network is one of 16-bit codes and 32-bit sums. */
-void mase_exact_find_fast(struct mase_exact *e);
-struct mase_fast_work;
-struct mase_fast_work *mase_fast_work_new(const struct mase_exact *e, int64_t samples);
-void mase_fast_work_free(struct mase_fast_work *w);
-struct mase_lanes mase_fast_input(const struct mase_fast_work *w);
-enum mase_status mase_fast_run(struct mase_fast_work *w, int64_t samples,
-                               struct mase_err *err) MASE_MUST_CHECK;
+void mase_int_find_int16(struct mase_int_program *e);
+struct mase_int16_work;
+struct mase_int16_work *mase_int16_work_new(const struct mase_int_program *e, int64_t samples);
+void mase_int16_work_free(struct mase_int16_work *w);
+struct mase_lanes mase_int16_input(const struct mase_int16_work *w);
+enum mase_status mase_int16_run(struct mase_int16_work *w, int64_t samples,
+                                struct mase_err *err) MASE_MUST_CHECK;
 /* A row of codes, and one of floats. */
-void mase_fast_codes(const struct mase_fast_work *w, int64_t *code,
-                     const struct mase_exact_value *v, int64_t row, int64_t samples);
-const float *mase_fast_floats(const struct mase_fast_work *w, const struct mase_exact_value *v,
-                              int64_t row);
+void mase_int16_codes(const struct mase_int16_work *w, int64_t *code,
+                      const struct mase_int_value *v, int64_t row, int64_t samples);
+const float *mase_int16_floats(const struct mase_int16_work *w, const struct mase_int_value *v,
+                               int64_t row);
 
 /* Roundings as kernels do them: a line in double, or if shift may be the division by a power of two
  * that l->shift says; false: more bits or another direction. most: the largest magnitude of a code.
  */
 struct mase_int_line;
-bool mase_exact_round_line(struct mase_int_line *l, bool *shift, const struct mase_exact_round *r,
-                           int64_t most);
+bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct mase_int_round *r,
+                            int64_t most);
 /* Do kernels encode by it? */
-bool mase_exact_grid_fast(const struct mase_exact_grid *g);
+bool mase_int_format_has_kernel(const struct mase_int_format *g);
 
 /* Do all codes of a value lie between? */
-bool mase_exact_within(const struct mase_exact_value *v, int64_t lo, int64_t hi);
+bool mase_int_value_within(const struct mase_int_value *v, int64_t lo, int64_t hi);
 
-/* ---- by kernels, sample by sample (exact_dense.c, exact_pack.c) ---- */
+/* ---- by kernels, sample by sample (int_dense.c, int_pack.c) ---- */
 
 /* The weights of a dense layer of l->tiles tiles for some kernels, in the type of input that takes
  * less; false: they or the codes have too many bits. Sets tile, from and x_stride. */
 struct mase_int_layer;
 struct mase_kernels;
-bool mase_exact_pack(struct mase_int_layer *l, const struct mase_exact_instr *i,
-                     const struct mase_kernels *k, struct mase_arena *a);
+bool mase_int_pack(struct mase_int_layer *l, const struct mase_int_instr *i,
+                   const struct mase_kernels *k, struct mase_arena *a);
 
 /* e->dense, if the network is a chain of dense layers. */
-void mase_exact_find_dense(struct mase_exact *e);
-struct mase_dense_work;
-struct mase_dense_work *mase_dense_work_new(const struct mase_exact *e);
-void mase_dense_work_free(struct mase_dense_work *w);
+void mase_int_find_dense(struct mase_int_program *e);
+struct mase_int_dense_work;
+struct mase_int_dense_work *mase_int_dense_work_new(const struct mase_int_program *e);
+void mase_int_dense_work_free(struct mase_int_dense_work *w);
 /* x: (samples, features), y: (samples, outputs). */
-enum mase_status mase_dense_run(const struct mase_dense_work *w, float *y, const float *x,
-                                int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_dense_run(const struct mase_int_dense_work *w, float *y, const float *x,
+                                    int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What mase_exact_new makes, but for biases: as they are in float. It tells what they change. */
-enum mase_status mase_exact_new_float_biases(struct mase_exact **out, struct mase_graph *g,
-                                             const struct mase_input *inputs, int input_count,
-                                             struct mase_err *err) MASE_MUST_CHECK;
+/* What mase_int_program_new makes, but for biases: as they are in float. It tells what they change.
+ */
+enum mase_status mase_int_program_new_float_biases(struct mase_int_program **out,
+                                                   struct mase_graph *g,
+                                                   const struct mase_input *inputs, int input_count,
+                                                   struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- lowering (exact_lower.c, exact_sum.c, exact_window.c) ---- */
+/* ---- lowering (int_lower.c, int_sum.c, int_window.c) ---- */
 
-struct mase_exact_lowering {
-    struct mase_exact *e;
+struct mase_int_lowering {
+    struct mase_int_program *e;
     struct mase_arena *a; /* the engine's own */
     struct mase_arena scratch;
     struct mase_tensor **known;        /* by number: what constants alone decide */
     const struct mase_format **format; /* by number: what a known value was rounded to */
-    struct mase_exact_mapped *mapped;  /* by number: functions that await a rounding */
+    struct mase_int_pending *mapped;   /* by number: functions that await a rounding */
     const struct mase_instr *instr;    /* under way */
     bool float_biases;                 /* none is rounded to the steps of its products */
 };
 /* Functions of one value, one after the other, of the codes of another. */
-struct mase_exact_mapped {
-    const struct mase_exact_value *of; /* NULL: it is no such value */
+struct mase_int_pending {
+    const struct mase_int_value *of; /* NULL: it is no such value */
     const struct mase_instr **by;
     int count, cap;
 };
 
-enum mase_status mase_exact_refuse(const struct mase_exact_lowering *l, struct mase_err *err,
-                                   const char *fmt, ...) MASE_PRINTF(3, 4);
+enum mase_status mase_int_refuse(const struct mase_int_lowering *l, struct mase_err *err,
+                                 const char *fmt, ...) MASE_PRINTF(3, 4);
 /* A value with room for rows of its own; those of another if like. */
-struct mase_exact_value *mase_exact_add_value(struct mase_exact_lowering *l, bool codes,
-                                              int64_t rows, const struct mase_exact_value *like);
-struct mase_exact_instr *mase_exact_add_instr(struct mase_exact_lowering *l, enum mase_exact_op op,
-                                              const struct mase_exact_value *in,
-                                              const struct mase_exact_value *out);
+struct mase_int_value *mase_int_add_value(struct mase_int_lowering *l, bool codes, int64_t rows,
+                                          const struct mase_int_value *like);
+struct mase_int_instr *mase_int_add_instr(struct mase_int_lowering *l, enum mase_int_op op,
+                                          const struct mase_int_value *in,
+                                          const struct mase_int_value *out);
 /* Meanings and bounds that are the value's own to write. */
-struct mase_meaning *mase_exact_meanings(struct mase_exact_lowering *l, struct mase_exact_value *v);
-int64_t *mase_exact_bounds(struct mase_exact_lowering *l, struct mase_exact_value *v);
+struct mase_meaning *mase_int_own_meanings(struct mase_int_lowering *l, struct mase_int_value *v);
+int64_t *mase_int_own_bounds(struct mase_int_lowering *l, struct mase_int_value *v);
 /* What the value's codes mean is in plain codes: it itself, or one that is computed from it. */
-enum mase_status mase_exact_plain(struct mase_exact_lowering *l, const struct mase_exact_value **v,
-                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_materialise(struct mase_int_lowering *l, const struct mase_int_value **v,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Rows of memory with what their codes mean, of one value or of several. */
-struct mase_exact_rowset {
-    const struct mase_exact_value *value[MASE_EXACT_OPERANDS];
+struct mase_int_operands {
+    const struct mase_int_value *value[MASE_INT_OPERANDS_MAX];
     int count;
 };
 /* The value that has a row, and which of its rows it is. */
-const struct mase_exact_value *mase_exact_row(const struct mase_exact_rowset *s, int64_t *row,
-                                              int64_t at);
+const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s, int64_t *row,
+                                               int64_t at);
 /* Sums of products of plain codes; weight: (groups * outputs, inputs) or NULL: ones; bias: (groups
  * * outputs) or NULL. */
-struct mase_exact_sum {
-    struct mase_exact_affine shape; /* weight and bias are not set yet */
+struct mase_int_sum_spec {
+    struct mase_int_sum shape; /* weight and bias are not set yet */
     const float *weight, *bias;
     const double *step;   /* of each output's weights, of which they are multiples: (groups *
                            * outputs); NULL: each is the number that it is */
     bool scaled;          /* a step is no power of two */
     const int64_t *parts; // (positions): what sums are divided by; NULL: 1
 };
-enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
-                                    const struct mase_exact_value **out,
-                                    const struct mase_exact_rowset *x,
-                                    const struct mase_exact_sum *s,
-                                    struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_add_sum(struct mase_int_lowering *l, const struct mase_int_value **out,
+                                  const struct mase_int_operands *x,
+                                  const struct mase_int_sum_spec *s,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Instructions whose rows come from windows or from sums. */
-enum mase_status mase_exact_lower_round(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                        struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                       struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struct mase_instr *i,
+enum mase_status mase_int_lower_round(struct mase_int_lowering *l, const struct mase_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_join(struct mase_exact_lowering *l, const struct mase_instr *i,
+enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct mase_instr *i,
                                        struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const struct mase_instr *i,
+enum mase_status mase_int_lower_conv(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_lower_window(struct mase_int_lowering *l, const struct mase_instr *i,
                                        struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_lower_add(struct mase_int_lowering *l, const struct mase_instr *i,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_lower_layout(struct mase_int_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_lower_join(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_lower_mean(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 
 /* What an operand is; NULL where it is no value of the engine. */
-const struct mase_exact_value *mase_exact_operand(const struct mase_exact_lowering *l,
-                                                  const struct mase_arg *a);
+const struct mase_int_value *mase_int_operand(const struct mase_int_lowering *l,
+                                              const struct mase_arg *a);
 /* The same, which has to be codes. */
-enum mase_status mase_exact_codes(struct mase_exact_lowering *l, const struct mase_exact_value **v,
-                                  const struct mase_arg *a, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_int_require_codes(struct mase_int_lowering *l,
+                                        const struct mase_int_value **v, const struct mase_arg *a,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* v is what the instruction gives. */
-void mase_exact_give(struct mase_exact_lowering *l, const struct mase_instr *i,
-                     const struct mase_exact_value *v);
+void mase_int_set_result(struct mase_int_lowering *l, const struct mase_instr *i,
+                         const struct mase_int_value *v);
 
-#endif /* MASE_INTEGER_EXACT_PARTS_H */
+#endif /* MASE_INTEGER_INT_PARTS_H */

@@ -1,15 +1,15 @@
 /*
- * exact.c - running a quantised network in integers (mase/exact.h).
+ * int_run.c - running a quantised network in integers (mase/int_program.h).
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
-const char *const mase_exact_op_names[] = { "line",  "encode", "affine", "round",
-                                            "scale", "table",  "max",    "pick" };
+const char *const mase_int_op_names[] = { "line",  "encode", "affine", "round",
+                                          "scale", "table",  "max",    "pick" };
 
 /* ---- codes as floats ---- */
 
@@ -18,12 +18,12 @@ struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t
     struct mase_decoding d = { .m = m };
     const double unit = m->scaled ? 0 : mase_meaning_unit(m);
     d.unit = (float)unit;
-    d.exact = (double)d.unit == unit && unit > 0 && mase_meaning_over(&d.form, m, unit, lo, hi) &&
-              d.form.div == 1;
+    d.exact = (double)d.unit == unit && unit > 0 &&
+              mase_meaning_as_fraction(&d.form, m, unit, lo, hi) && d.form.div == 1;
     return d;
 }
 
-static struct mase_decoding decoding_of(const struct mase_exact_value *v, int64_t row)
+static struct mase_decoding decoding_of(const struct mase_int_value *v, int64_t row)
 {
     return mase_decoding_between(&v->meaning[row], v->lo[row], v->hi[row]);
 }
@@ -31,10 +31,11 @@ static struct mase_decoding decoding_of(const struct mase_exact_value *v, int64_
 /* ---- memory ---- */
 
 /* A row of memory holds lanes numbers of eight bytes: codes, or floats in the first half. */
-struct mase_exact_work {
-    const struct mase_exact *e;
-    struct mase_dense_work *dense; /* if it runs sample by sample: x and y are those of samples */
-    struct mase_fast_work *fast;   /* NULL: number by number, in memory */
+struct mase_int_runner {
+    const struct mase_int_program *e;
+    struct mase_int_dense_work
+        *dense;                   /* if it runs sample by sample: x and y are those of samples */
+    struct mase_int16_work *fast; /* NULL: number by number, in memory */
     int64_t lanes;
     float *x, *y;
     int64_t *memory;                // (e->rows, lanes)
@@ -43,41 +44,41 @@ struct mase_exact_work {
     struct mase_decoding *decoding; // (outputs)
 };
 
-static int64_t *row_at(const struct mase_exact_work *w, int64_t row)
+static int64_t *row_at(const struct mase_int_runner *w, int64_t row)
 {
     return w->memory + row * w->lanes;
 }
 
-static int64_t *codes_at(const struct mase_exact_work *w, const struct mase_exact_value *v,
+static int64_t *codes_at(const struct mase_int_runner *w, const struct mase_int_value *v,
                          int64_t row)
 {
     return row_at(w, v->at + row);
 }
 
-static float *floats_at(const struct mase_exact_work *w, const struct mase_exact_value *v,
+static float *floats_at(const struct mase_int_runner *w, const struct mase_int_value *v,
                         int64_t row)
 {
     return (float *)codes_at(w, v, row);
 }
 
-static void make_dense(struct mase_exact_work *w, int64_t samples)
+static void make_dense(struct mase_int_runner *w, int64_t samples)
 {
-    const struct mase_exact *e = w->e;
-    w->dense = mase_dense_work_new(e);
+    const struct mase_int_program *e = w->e;
+    w->dense = mase_int_dense_work_new(e);
     w->memory = mase_xcalloc((size_t)(e->input->rows * samples) * sizeof *w->memory);
     w->x = mase_xcalloc((size_t)(e->input->rows * samples) * sizeof *w->x);
     w->y = mase_xcalloc((size_t)(e->output->rows * samples) * sizeof *w->y);
 }
 
-struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t samples,
-                                            enum mase_exact_keep keep)
+struct mase_int_runner *mase_int_runner_new(const struct mase_int_program *e, int64_t samples,
+                                            enum mase_int_keep keep)
 {
-    struct mase_exact_work *w = mase_xcalloc(sizeof *w);
-    *w = (struct mase_exact_work){ .e = e, .lanes = samples };
-    if (e->dense && keep == MASE_EXACT_OUTPUT)
+    struct mase_int_runner *w = mase_xcalloc(sizeof *w);
+    *w = (struct mase_int_runner){ .e = e, .lanes = samples };
+    if (e->dense && keep == MASE_INT_KEEP_OUTPUT)
         make_dense(w, samples);
     else if (e->fast)
-        w->fast = mase_fast_work_new(e, samples);
+        w->fast = mase_int16_work_new(e, samples);
     else
         w->memory = mase_xcalloc((size_t)(e->rows * samples) * sizeof *w->memory);
     w->codes = mase_xcalloc((size_t)samples * sizeof *w->codes);
@@ -88,12 +89,12 @@ struct mase_exact_work *mase_exact_work_new(const struct mase_exact *e, int64_t 
     return w;
 }
 
-void mase_exact_work_free(struct mase_exact_work *w)
+void mase_int_runner_free(struct mase_int_runner *w)
 {
     if (!w)
         return;
-    mase_dense_work_free(w->dense);
-    mase_fast_work_free(w->fast);
+    mase_int_dense_work_free(w->dense);
+    mase_int16_work_free(w->fast);
     mase_xfree(w->memory);
     mase_xfree(w->x);
     mase_xfree(w->y);
@@ -103,23 +104,23 @@ void mase_exact_work_free(struct mase_exact_work *w)
     mase_xfree(w);
 }
 
-struct mase_lanes mase_exact_input(struct mase_exact_work *w)
+struct mase_lanes mase_int_runner_input(struct mase_int_runner *w)
 {
     if (w->fast)
-        return mase_fast_input(w->fast);
+        return mase_int16_input(w->fast);
     if (w->dense)
         return (struct mase_lanes){ (float *)w->memory, w->e->input->rows, 2 * w->lanes };
     return (struct mase_lanes){ floats_at(w, w->e->input, 0), w->e->input->rows, 2 * w->lanes };
 }
 
-struct mase_lanes mase_exact_output(struct mase_exact_work *w)
+struct mase_lanes mase_int_runner_output(struct mase_int_runner *w)
 {
     return (struct mase_lanes){ w->output, w->e->output->rows, w->lanes };
 }
 
 /* ---- instructions, each for all samples ---- */
 
-static void run_line(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_line(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
         const float *x = floats_at(w, i->in, r);
@@ -137,8 +138,8 @@ static int64_t clamp(int64_t x, int64_t lo, int64_t hi)
     return x < lo ? lo : x > hi ? hi : x;
 }
 
-enum mase_status mase_exact_no_number(const struct mase_exact_instr *i, int64_t sample,
-                                      struct mase_err *err)
+enum mase_status mase_int_fail_nan(const struct mase_int_instr *i, int64_t sample,
+                                   struct mase_err *err)
 {
     return mase_fail(err, MASE_EVALUE,
                      "%s: sample %lld has a value that is no number: integers have none for it",
@@ -146,9 +147,9 @@ enum mase_status mase_exact_no_number(const struct mase_exact_instr *i, int64_t 
 }
 
 /* A step that is a power of two divides exactly; any other is divided by as formats do. */
-int64_t mase_exact_encode(float x, const struct mase_exact_grid *g)
+int64_t mase_int_encode(float x, const struct mase_int_format *g)
 {
-    if (g->direction == MASE_EXACT_SIGN)
+    if (g->direction == MASE_TO_SIGN)
         return x >= 0.0f ? 1 : -1;
     const double v = g->scaled ? (double)rintf(x / (float)g->step)
                                : mase_direct((double)(x * (float)(1 / g->step)),
@@ -156,26 +157,25 @@ int64_t mase_exact_encode(float x, const struct mase_exact_grid *g)
     return v <= (double)g->lo ? g->lo : v >= (double)g->hi ? g->hi : (int64_t)v;
 }
 
-static enum mase_status run_encode(const struct mase_exact_work *w,
-                                   const struct mase_exact_instr *i, int64_t n,
-                                   struct mase_err *err)
+static enum mase_status run_encode(const struct mase_int_runner *w, const struct mase_int_instr *i,
+                                   int64_t n, struct mase_err *err)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
         const float *x = floats_at(w, i->in, r);
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++) {
             if (isnan(x[k]))
-                return mase_exact_no_number(i, k, err);
-            y[k] = mase_exact_encode(x[k], &i->u.encode[r]);
+                return mase_int_fail_nan(i, k, err);
+            y[k] = mase_int_encode(x[k], &i->u.encode[r]);
         }
     }
     return MASE_OK;
 }
 
-static void affine_row(const struct mase_exact_work *w, const struct mase_exact_instr *i,
+static void affine_row(const struct mase_int_runner *w, const struct mase_int_instr *i,
                        int64_t output, int64_t position, int64_t n)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.affine;
     const int64_t group = output / f->outputs, *weight = f->weight + output * f->inputs;
     const int32_t *from = f->from + (group * f->positions + position) * f->inputs;
     int64_t *y = codes_at(w, i->out, output * f->output_stride + position * f->position_stride);
@@ -190,18 +190,18 @@ static void affine_row(const struct mase_exact_work *w, const struct mase_exact_
     }
 }
 
-static void run_affine(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_affine(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
-    const struct mase_exact_affine *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.affine;
     for (int64_t o = 0; o < f->groups * f->outputs; o++)
         for (int64_t p = 0; p < f->positions; p++)
             affine_row(w, i, o, p, n);
 }
 
-static void run_round(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_round(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const struct mase_exact_round *f = &i->u.round[r];
+        const struct mase_int_round *f = &i->u.round[r];
         const int64_t *x = codes_at(w, i->in, r);
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++)
@@ -210,10 +210,10 @@ static void run_round(const struct mase_exact_work *w, const struct mase_exact_i
     }
 }
 
-static void run_scale(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_scale(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const struct mase_exact_scale *f = &i->u.scale[r];
+        const struct mase_int_scale *f = &i->u.scale[r];
         const float lo = (float)f->lo, hi = (float)f->hi;
         const int64_t *x = codes_at(w, i->in, r);
         int64_t *y = codes_at(w, i->out, r);
@@ -224,9 +224,9 @@ static void run_scale(const struct mase_exact_work *w, const struct mase_exact_i
     }
 }
 
-static void run_table(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_table(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
-    const struct mase_exact_table *t = &i->u.table;
+    const struct mase_int_table *t = &i->u.table;
     for (int64_t r = 0; r < i->out->rows; r++) {
         const int64_t *x = codes_at(w, i->in, r);
         const int64_t *code = t->code[t->table[r]], lo = t->lo[t->table[r]];
@@ -236,9 +236,9 @@ static void run_table(const struct mase_exact_work *w, const struct mase_exact_i
     }
 }
 
-static void run_max(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_max(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
-    const struct mase_exact_rows *f = &i->u.rows;
+    const struct mase_int_rows *f = &i->u.rows;
     for (int64_t r = 0; r < i->out->rows; r++) {
         int64_t *y = codes_at(w, i->out, r);
         memcpy(y, row_at(w, f->from[f->first[r]]), (size_t)n * sizeof *y);
@@ -250,7 +250,7 @@ static void run_max(const struct mase_exact_work *w, const struct mase_exact_ins
     }
 }
 
-static void run_pick(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n)
+static void run_pick(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     const int32_t *from = i->u.rows.from;
     for (int64_t r = 0; r < i->out->rows; r++) {
@@ -262,19 +262,19 @@ static void run_pick(const struct mase_exact_work *w, const struct mase_exact_in
     }
 }
 
-typedef void run_fn(const struct mase_exact_work *w, const struct mase_exact_instr *i, int64_t n);
-static run_fn *const runs[MASE_EXACT_OP_COUNT] = {
-    [MASE_EXACT_LINE] = run_line,   [MASE_EXACT_AFFINE] = run_affine,
-    [MASE_EXACT_ROUND] = run_round, [MASE_EXACT_SCALE] = run_scale,
-    [MASE_EXACT_TABLE] = run_table, [MASE_EXACT_MAX] = run_max,
-    [MASE_EXACT_PICK] = run_pick,
+typedef void run_fn(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n);
+static run_fn *const runs[MASE_INT_OP_COUNT] = {
+    [MASE_INT_OP_AFFINE] = run_line, [MASE_INT_OP_SUM] = run_affine,
+    [MASE_INT_OP_ROUND] = run_round, [MASE_INT_OP_SCALE] = run_scale,
+    [MASE_INT_OP_TABLE] = run_table, [MASE_INT_OP_MAX] = run_max,
+    [MASE_INT_OP_PICK] = run_pick,
 };
 
-static enum mase_status run_all(const struct mase_exact_work *w, int64_t samples,
+static enum mase_status run_all(const struct mase_int_runner *w, int64_t samples,
                                 struct mase_err *err)
 {
-    for (const struct mase_exact_instr *i = w->e->first; i; i = i->next) {
-        if (i->op == MASE_EXACT_ENCODE)
+    for (const struct mase_int_instr *i = w->e->first; i; i = i->next) {
+        if (i->op == MASE_INT_OP_ENCODE)
             MASE_TRY(run_encode(w, i, samples, err));
         else
             runs[i->op](w, i, samples);
@@ -282,27 +282,28 @@ static enum mase_status run_all(const struct mase_exact_work *w, int64_t samples
     return MASE_OK;
 }
 
-enum mase_status mase_exact_run_array(struct mase_exact_work *w, float *y, const float *x,
-                                      int64_t samples, struct mase_err *err)
+enum mase_status mase_int_runner_run_array(struct mase_int_runner *w, float *y, const float *x,
+                                           int64_t samples, struct mase_err *err)
 {
     if (w->dense)
-        return mase_dense_run(w->dense, y, x, samples, err);
-    mase_to_lanes(mase_exact_input(w), x, samples);
-    MASE_TRY(mase_exact_run(w, samples, err));
-    mase_from_lanes(y, mase_exact_output(w), samples);
+        return mase_int_dense_run(w->dense, y, x, samples, err);
+    mase_to_lanes(mase_int_runner_input(w), x, samples);
+    MASE_TRY(mase_int_runner_run(w, samples, err));
+    mase_from_lanes(y, mase_int_runner_output(w), samples);
     return MASE_OK;
 }
 
-enum mase_status mase_exact_run(struct mase_exact_work *w, int64_t samples, struct mase_err *err)
+enum mase_status mase_int_runner_run(struct mase_int_runner *w, int64_t samples,
+                                     struct mase_err *err)
 {
     if (w->dense) {
-        mase_from_lanes(w->x, mase_exact_input(w), samples);
-        MASE_TRY(mase_dense_run(w->dense, w->y, w->x, samples, err));
-        mase_to_lanes(mase_exact_output(w), w->y, samples);
+        mase_from_lanes(w->x, mase_int_runner_input(w), samples);
+        MASE_TRY(mase_int_dense_run(w->dense, w->y, w->x, samples, err));
+        mase_to_lanes(mase_int_runner_output(w), w->y, samples);
         return MASE_OK;
     }
-    MASE_TRY(w->fast ? mase_fast_run(w->fast, samples, err) : run_all(w, samples, err));
-    mase_exact_read(w, w->output, w->lanes, w->e->output, samples);
+    MASE_TRY(w->fast ? mase_int16_run(w->fast, samples, err) : run_all(w, samples, err));
+    mase_int_runner_read(w, w->output, w->lanes, w->e->output, samples);
     return MASE_OK;
 }
 
@@ -331,29 +332,29 @@ float mase_decoded(int64_t code, const struct mase_decoding *d)
     return m->relu && v < 0.0f ? 0.0f : v;
 }
 
-float mase_exact_decode(int64_t code, const struct mase_meaning *m)
+float mase_int_decode(int64_t code, const struct mase_meaning *m)
 {
     const struct mase_decoding d = mase_decoding_between(m, code, code);
     return mase_decoded(code, &d);
 }
 
-static const float *floats_of(const struct mase_exact_work *w, const struct mase_exact_value *v,
+static const float *floats_of(const struct mase_int_runner *w, const struct mase_int_value *v,
                               int64_t row)
 {
-    return w->fast ? mase_fast_floats(w->fast, v, row) : floats_at(w, v, row);
+    return w->fast ? mase_int16_floats(w->fast, v, row) : floats_at(w, v, row);
 }
 
-static const int64_t *codes_of(const struct mase_exact_work *w, const struct mase_exact_value *v,
+static const int64_t *codes_of(const struct mase_int_runner *w, const struct mase_int_value *v,
                                int64_t row, int64_t samples)
 {
     if (!w->fast)
         return codes_at(w, v, row);
-    mase_fast_codes(w->fast, w->codes, v, row, samples);
+    mase_int16_codes(w->fast, w->codes, v, row, samples);
     return w->codes;
 }
 
-void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
-                     const struct mase_exact_value *v, int64_t samples)
+void mase_int_runner_read(const struct mase_int_runner *w, float *y, int64_t stride,
+                          const struct mase_int_value *v, int64_t samples)
 {
     for (int64_t r = 0; r < v->rows; r++) {
         if (!v->codes) {
@@ -367,7 +368,7 @@ void mase_exact_read(const struct mase_exact_work *w, float *y, int64_t stride,
     }
 }
 
-void mase_exact_free(struct mase_exact *e)
+void mase_int_program_free(struct mase_int_program *e)
 {
     if (!e)
         return;

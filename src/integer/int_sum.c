@@ -1,5 +1,5 @@
 /*
- * exact_sum.c - sums of products as sums of integers.
+ * int_sum.c - sums of products as sums of integers.
  *
  * x is a code times a step, so w x is a code times w step. The products of one sum become integers
  * by the largest number of which all of them are multiples: weights that share a factor (a scale, a
@@ -10,15 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 
 __extension__ typedef __int128 wide;
 
-const struct mase_exact_value *mase_exact_row(const struct mase_exact_rowset *s, int64_t *row,
-                                              int64_t at)
+const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s, int64_t *row,
+                                               int64_t at)
 {
     for (int k = 0; k < s->count; k++) {
-        const struct mase_exact_value *v = s->value[k];
+        const struct mase_int_value *v = s->value[k];
         if (at >= v->at && at < v->at + v->rows) {
             *row = at - v->at;
             return v;
@@ -33,10 +33,9 @@ struct input {
     bool scaled, used;
 };
 
-static enum mase_status find_input(struct mase_exact_lowering *l, struct input *in,
-                                   const struct mase_exact_rowset *x,
-                                   const struct mase_exact_affine *f, int64_t group, int64_t k,
-                                   struct mase_err *err)
+static enum mase_status find_input(struct mase_int_lowering *l, struct input *in,
+                                   const struct mase_int_operands *x, const struct mase_int_sum *f,
+                                   int64_t group, int64_t k, struct mase_err *err)
 {
     *in = (struct input){ .step = 1 };
     for (int64_t p = 0; p < f->positions; p++) {
@@ -44,11 +43,11 @@ static enum mase_status find_input(struct mase_exact_lowering *l, struct input *
         int64_t row;
         if (at < 0)
             continue;
-        const struct mase_meaning *m = &mase_exact_row(x, &row, at)->meaning[row];
+        const struct mase_meaning *m = &mase_int_find_row(x, &row, at)->meaning[row];
         if (in->used && in->step != m->step)
-            return mase_exact_refuse(l, err,
-                                     "its weights meet data of different scales at "
-                                     "different places");
+            return mase_int_refuse(l, err,
+                                   "its weights meet data of different scales at "
+                                   "different places");
         *in = (struct input){ m->step, m->scaled, true };
     }
     return MASE_OK;
@@ -77,8 +76,8 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
     for (int64_t k = 0; k < n; k++) {
         const int shift = d[k].m ? d[k].e - least : 0;
         const wide v =
-            shift < MASE_EXACT_BITS ? (wide)d[k].m * ((wide)1 << shift) : (wide)MASE_EXACT_MOST;
-        if (v >= MASE_EXACT_MOST || v <= -(wide)MASE_EXACT_MOST)
+            shift < MASE_INT_LIMIT_BITS ? (wide)d[k].m * ((wide)1 << shift) : (wide)MASE_INT_LIMIT;
+        if (v >= MASE_INT_LIMIT || v <= -(wide)MASE_INT_LIMIT)
             return false;
         out[k] = (int64_t)v;
         gcd = mase_gcd(gcd, out[k]);
@@ -90,7 +89,7 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
 }
 
 /* Weights that are the numbers they are. One that meets padding alone counts for nothing. */
-static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
+static enum mase_status whole_sum(struct mase_int_lowering *l, struct sum *s,
                                   const struct input *in, const float *w, int64_t n,
                                   struct mase_err *err)
 {
@@ -98,19 +97,19 @@ static enum mase_status whole_sum(struct mase_exact_lowering *l, struct sum *s,
     for (int64_t k = 0; k < n; k++) {
         const double v = w ? (double)w[k] : 1.0;
         if (!isfinite(v))
-            return mase_exact_refuse(l, err, "a weight is not finite");
+            return mase_int_refuse(l, err, "a weight is not finite");
         if (!mase_dyadic_mul(&d[k], mase_dyadic_of(in[k].used ? v : 0), mase_dyadic_of(in[k].step)))
-            return mase_exact_refuse(l, err, "its weights have too many digits");
+            return mase_int_refuse(l, err, "its weights have too many digits");
     }
     if (!common(s->weight, &s->step, d, n))
-        return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
-                                 MASE_EXACT_BITS);
+        return mase_int_refuse(l, err, "its weights are too far apart for %d bits",
+                               MASE_INT_LIMIT_BITS);
     return MASE_OK;
 }
 
 /* The least step of the data that a sum meets; where it meets padding alone, of all data: its bias
  * is rounded as those of other sums. */
-static double least_step(const struct input *in, int64_t n, const struct mase_exact_rowset *x)
+static double least_step(const struct input *in, int64_t n, const struct mase_int_operands *x)
 {
     double least = INFINITY;
     for (int64_t k = 0; k < n; k++)
@@ -122,7 +121,7 @@ static double least_step(const struct input *in, int64_t n, const struct mase_ex
 }
 
 /* One of the operands is scaled: inputs have one step, or powers of two of it. */
-static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
+static enum mase_status scaled_sum(struct mase_int_lowering *l, struct sum *s,
                                    const struct input *in, const float *w, const double *step,
                                    double least, int64_t n, struct mase_err *err)
 {
@@ -131,14 +130,14 @@ static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
     for (int64_t k = 0; k < n; k++) {
         const double ratio = in[k].used ? in[k].step / least : 1.0, v = w ? (double)w[k] : 1.0;
         if (!mase_dyadic_is_power(mase_dyadic_of(ratio)))
-            return mase_exact_refuse(l, err,
-                                     "its data has scales whose ratios are no powers of "
-                                     "two");
+            return mase_int_refuse(l, err,
+                                   "its data has scales whose ratios are no powers of "
+                                   "two");
         d[k] = mase_dyadic_of(in[k].used ? (step ? rint(v / *step) : v) * ratio : 0);
     }
     if (!common(s->weight, &unit, d, n))
-        return mase_exact_refuse(l, err, "its weights are too far apart for %d bits",
-                                 MASE_EXACT_BITS);
+        return mase_int_refuse(l, err, "its weights are too far apart for %d bits",
+                               MASE_INT_LIMIT_BITS);
     if (step) /* codes stay codes, though they have a factor */
         for (int64_t k = 0; k < n; k++)
             s->weight[k] = (int64_t)mase_dyadic_double(d[k]);
@@ -149,12 +148,12 @@ static enum mase_status scaled_sum(struct mase_exact_lowering *l, struct sum *s,
 
 /* A whole number of steps, if it is one, or if it rounds to the nearest and 32 bits hold it. Else
  * it is left to what the sums mean. */
-static enum mase_status set_bias(struct mase_exact_lowering *l, struct sum *s, float bias,
+static enum mase_status set_bias(struct mase_int_lowering *l, struct sum *s, float bias,
                                  bool rounds, struct mase_err *err)
 {
     const double steps = rint((double)bias / s->step);
     if (!isfinite(bias))
-        return mase_exact_refuse(l, err, "a bias is not finite");
+        return mase_int_refuse(l, err, "a bias is not finite");
     const bool whole =
         rounds ? fabs(steps) <= INT32_MAX : fabs(steps) < 0x1p52 && steps * s->step == (double)bias;
     *s->bias = whole ? (int64_t)steps : 0;
@@ -169,7 +168,7 @@ static wide magnitude(wide v)
 
 /* The least and the most that the sum at one position can be. It must fit however its terms cancel:
  * inputs that hardly vary, such as biases of weights that are all zero, may be large ones. */
-static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_exact_rowset *x,
+static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_int_operands *x,
                       const int32_t *from, const int64_t *weight, int64_t bias, int64_t n)
 {
     wide least = bias, most = bias, size = magnitude(bias);
@@ -177,26 +176,26 @@ static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_exact_rowset *
         int64_t row;
         if (from[k] < 0)
             continue;
-        const struct mase_exact_value *v = mase_exact_row(x, &row, from[k]);
+        const struct mase_int_value *v = mase_int_find_row(x, &row, from[k]);
         const wide a = (wide)weight[k] * v->lo[row], b = (wide)weight[k] * v->hi[row];
         least += a < b ? a : b;
         most += a < b ? b : a;
         size += magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
-        if (size >= (wide)MASE_EXACT_MOST)
+        if (size >= (wide)MASE_INT_LIMIT)
             return false;
     }
     *lo = (int64_t)least;
     *hi = (int64_t)most;
-    return size < (wide)MASE_EXACT_MOST;
+    return size < (wide)MASE_INT_LIMIT;
 }
 
 /* All that one output of a layer is: its integers, and the rows that have it. */
-static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_exact_value *y,
-                                   const struct mase_exact_rowset *x,
-                                   const struct mase_exact_sum *s, const struct input *in,
+static enum mase_status add_output(struct mase_int_lowering *l, struct mase_int_value *y,
+                                   const struct mase_int_operands *x,
+                                   const struct mase_int_sum_spec *s, const struct input *in,
                                    int64_t output, struct mase_err *err)
 {
-    const struct mase_exact_affine *f = &s->shape;
+    const struct mase_int_sum *f = &s->shape;
     const int64_t group = output / f->outputs, n = f->inputs;
     const float *w = s->weight ? s->weight + output * n : NULL;
     struct sum sum = { .weight = (int64_t *)f->weight + output * n,
@@ -219,23 +218,22 @@ static enum mase_status add_output(struct mase_exact_lowering *l, struct mase_ex
                                     .scale = 1 };
         if (!bound_sum((int64_t *)&y->lo[r], (int64_t *)&y->hi[r], x,
                        f->from + (group * f->positions + p) * n, sum.weight, *sum.bias, n))
-            return mase_exact_refuse(l, err, "its sums need more than %d bits", MASE_EXACT_BITS);
+            return mase_int_refuse(l, err, "its sums need more than %d bits", MASE_INT_LIMIT_BITS);
     }
     return MASE_OK;
 }
 
-enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
-                                    const struct mase_exact_value **out,
-                                    const struct mase_exact_rowset *x,
-                                    const struct mase_exact_sum *given, struct mase_err *err)
+enum mase_status mase_int_add_sum(struct mase_int_lowering *l, const struct mase_int_value **out,
+                                  const struct mase_int_operands *x,
+                                  const struct mase_int_sum_spec *given, struct mase_err *err)
 {
-    struct mase_exact_sum s = *given;
-    struct mase_exact_affine *f = &s.shape;
+    struct mase_int_sum_spec s = *given;
+    struct mase_int_sum *f = &s.shape;
     const int64_t outputs = f->groups * f->outputs;
-    struct mase_exact_value *y = mase_exact_add_value(l, true, outputs * f->positions, NULL);
+    struct mase_int_value *y = mase_int_add_value(l, true, outputs * f->positions, NULL);
     struct input *in = mase_new_array(&l->scratch, struct input, (size_t)f->inputs);
-    mase_exact_meanings(l, y);
-    mase_exact_bounds(l, y);
+    mase_int_own_meanings(l, y);
+    mase_int_own_bounds(l, y);
     f->weight = mase_new_array(l->a, int64_t, (size_t)(outputs * f->inputs));
     f->bias = mase_new_array(l->a, int64_t, (size_t)outputs);
     for (int64_t o = 0; o < outputs; o++) {
@@ -243,7 +241,7 @@ enum mase_status mase_exact_add_sum(struct mase_exact_lowering *l,
             MASE_TRY(find_input(l, &in[k], x, f, o / f->outputs, k, err));
         MASE_TRY(add_output(l, y, x, &s, in, o, err));
     }
-    mase_exact_add_instr(l, MASE_EXACT_AFFINE, x->value[0], y)->u.affine = *f;
+    mase_int_add_instr(l, MASE_INT_OP_SUM, x->value[0], y)->u.affine = *f;
     *out = y;
     return MASE_OK;
 }

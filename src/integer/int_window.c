@@ -1,25 +1,24 @@
 /*
- * exact_window.c - which rows an instruction looks at: layers, convolutions, pools, layouts.
+ * int_window.c - which rows an instruction looks at: layers, convolutions, pools, layouts.
  */
 #include <math.h>
 
 #include "exec/reference/interpret.h"
 #include "exec/reference/ref.h"
 #include "exec/reference/spans.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "ir/graph/bind_call.h"
 #include "program/program_parts.h"
 
 /* Sums of so many products, the results of one output side by side. */
-static struct mase_exact_affine sums(int64_t groups, int64_t outputs, int64_t inputs,
-                                     int64_t positions)
+static struct mase_int_sum sums(int64_t groups, int64_t outputs, int64_t inputs, int64_t positions)
 {
-    return (struct mase_exact_affine){ .groups = groups,
-                                       .outputs = outputs,
-                                       .inputs = inputs,
-                                       .positions = positions,
-                                       .output_stride = positions,
-                                       .position_stride = 1 };
+    return (struct mase_int_sum){ .groups = groups,
+                                  .outputs = outputs,
+                                  .inputs = inputs,
+                                  .positions = positions,
+                                  .output_stride = positions,
+                                  .position_stride = 1 };
 }
 
 /* ---- weights ---- */
@@ -41,7 +40,7 @@ static bool step_of_block(double *step, const struct mase_format *f, int64_t blo
 }
 
 /* Steps of the weights of each output, the least of those that are powers of two. */
-static enum mase_status find_steps(struct mase_exact_lowering *l, struct mase_exact_sum *s,
+static enum mase_status find_steps(struct mase_int_lowering *l, struct mase_int_sum_spec *s,
                                    const struct mase_pvalue *w, const struct mase_tensor *t,
                                    struct mase_err *err)
 {
@@ -66,27 +65,27 @@ static enum mase_status find_steps(struct mase_exact_lowering *l, struct mase_ex
         }
     }
     if (s->scaled && mixed)
-        return mase_exact_refuse(l, err, "the weights of one sum have several scales");
+        return mase_int_refuse(l, err, "the weights of one sum have several scales");
     s->step = step;
     return MASE_OK;
 }
 
 /* What a layer multiplies by: known numbers, and the steps of which they are multiples. */
-static enum mase_status take_weights(struct mase_exact_lowering *l, struct mase_exact_sum *s,
+static enum mase_status take_weights(struct mase_int_lowering *l, struct mase_int_sum_spec *s,
                                      const struct mase_instr *i, struct mase_err *err)
 {
     const struct mase_pvalue *w = mase_pvalue_of(&i->param[1]), *b = mase_pvalue_of(&i->param[2]);
     const struct mase_tensor *t = w ? l->known[w->number] : NULL;
     if (!t || (b && !l->known[b->number]))
-        return mase_exact_refuse(l, err, "its weights are not constant");
+        return mase_int_refuse(l, err, "its weights are not constant");
     s->weight = mase_f32(t);
     s->bias = b ? mase_f32(l->known[b->number]) : NULL;
     return l->format[w->number] ? find_steps(l, s, w, t, err) : MASE_OK;
 }
 
 /* One that the program has not rounded so itself. */
-static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_exact_sum *s,
-                              const struct mase_instr *i, const struct mase_exact_value *y)
+static void tell_rounded_bias(struct mase_int_lowering *l, const struct mase_int_sum_spec *s,
+                              const struct mase_instr *i, const struct mase_int_value *y)
 {
     const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]);
     bool rounded = false;
@@ -98,29 +97,29 @@ static void tell_rounded_bias(struct mase_exact_lowering *l, const struct mase_e
     l->e->rounded_biases += rounded;
 }
 
-static enum mase_status add_layer(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                  const struct mase_exact_value *x, struct mase_exact_sum *s,
+static enum mase_status add_layer(struct mase_int_lowering *l, const struct mase_instr *i,
+                                  const struct mase_int_value *x, struct mase_int_sum_spec *s,
                                   struct mase_err *err)
 {
-    const struct mase_exact_rowset rows = { { x }, 1 };
-    const struct mase_exact_value *y;
+    const struct mase_int_operands rows = { { x }, 1 };
+    const struct mase_int_value *y;
     MASE_TRY(take_weights(l, s, i, err));
-    MASE_TRY(mase_exact_add_sum(l, &y, &rows, s, err));
+    MASE_TRY(mase_int_add_sum(l, &y, &rows, s, err));
     tell_rounded_bias(l, s, i, y);
-    mase_exact_give(l, i, y);
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
 /* The last dimension of the data meets that of the weight. */
-enum mase_status mase_exact_lower_linear(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err)
+enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
 {
-    const struct mase_exact_value *x;
-    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
-    MASE_TRY(mase_exact_plain(l, &x, err));
+    const struct mase_int_value *x;
+    MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
+    MASE_TRY(mase_int_materialise(l, &x, err));
     const struct mase_ptype *w = &mase_pvalue_of(&i->param[1])->type;
     const int64_t outputs = w->dim[0].plus, inputs = w->dim[1].plus, positions = x->rows / inputs;
-    struct mase_exact_sum s = { .shape = sums(1, outputs, inputs, positions) };
+    struct mase_int_sum_spec s = { .shape = sums(1, outputs, inputs, positions) };
     s.shape.output_stride = 1; /* the outputs of one position are */
     s.shape.position_stride = outputs;
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
@@ -150,7 +149,7 @@ static int64_t seen(const struct mase_window *w, const int64_t *out, const int64
     return row;
 }
 
-static void fill_conv(int32_t *from, const struct mase_exact_value *x, const struct mase_window *w,
+static void fill_conv(int32_t *from, const struct mase_int_value *x, const struct mase_window *w,
                       int64_t channels)
 {
     const int64_t size = volume(w->in);
@@ -164,22 +163,22 @@ static void fill_conv(int32_t *from, const struct mase_exact_value *x, const str
                 }
 }
 
-enum mase_status mase_exact_lower_conv(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                       struct mase_err *err)
+enum mase_status mase_int_lower_conv(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err)
 {
-    const struct mase_exact_value *x;
+    const struct mase_int_value *x;
     struct mase_pcall k;
     struct mase_window w;
-    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
-    MASE_TRY(mase_exact_plain(l, &x, err));
+    MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
+    MASE_TRY(mase_int_materialise(l, &x, err));
     MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     MASE_TRY(mase_conv_window(&k.call, &w, err));
     mase_ref_lift_window(&w);
     const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
     const int64_t channels = weight->dim[1], inputs = channels * volume(w.kernel),
                   positions = volume(w.out);
-    struct mase_exact_sum s = { .shape =
-                                    sums(w.groups, weight->dim[0] / w.groups, inputs, positions) };
+    struct mase_int_sum_spec s = { .shape = sums(w.groups, weight->dim[0] / w.groups, inputs,
+                                                 positions) };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(w.groups * positions * inputs));
     fill_conv(from, x, &w, channels);
     s.shape.from = from;
@@ -198,7 +197,7 @@ struct pooled {
     int64_t *row;            // (positions, most)
 };
 
-static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
+static void find_pooled(struct mase_int_lowering *l, struct pooled *p)
 {
     const int64_t positions = volume(p->w.out);
     p->count = mase_new_array(&l->scratch, int64_t, (size_t)positions);
@@ -225,7 +224,7 @@ static void find_pooled(struct mase_exact_lowering *l, struct pooled *p)
 
 /* The window for whoever wants loops rather than lists; NULL: adaptive outputs look at spans that a
  * window does not give. */
-static const struct mase_window *keep_window(struct mase_exact_lowering *l, const struct pooled *p)
+static const struct mase_window *keep_window(struct mase_int_lowering *l, const struct pooled *p)
 {
     struct mase_window w = p->w;
     if (p->span == mase_adaptive_span && !mase_window_adapt(&w))
@@ -234,17 +233,17 @@ static const struct mase_window *keep_window(struct mase_exact_lowering *l, cons
 }
 
 /* Padding alone has no largest value, and no mean where it does not count. */
-static enum mase_status check_pooled(struct mase_exact_lowering *l, const struct pooled *p,
+static enum mase_status check_pooled(struct mase_int_lowering *l, const struct pooled *p,
                                      const int64_t *parts, struct mase_err *err)
 {
     for (int64_t o = 0; o < volume(p->w.out); o++)
         if (parts[o] == 0)
-            return mase_exact_refuse(l, err, "a window of it lies in the padding");
+            return mase_int_refuse(l, err, "a window of it lies in the padding");
     return MASE_OK;
 }
 
 /* Does a larger code mean a larger value, and the rows of a channel the same? */
-static bool is_ordered(const struct mase_exact_value *x, int64_t per)
+static bool is_ordered(const struct mase_int_value *x, int64_t per)
 {
     for (int64_t r = 0; r < x->rows; r++)
         if (!(x->meaning[r].scale > 0.0f) ||
@@ -253,19 +252,19 @@ static bool is_ordered(const struct mase_exact_value *x, int64_t per)
     return true;
 }
 
-static enum mase_status lower_largest(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                      const struct mase_exact_value *x, const struct pooled *p,
+static enum mase_status lower_largest(struct mase_int_lowering *l, const struct mase_instr *i,
+                                      const struct mase_int_value *x, const struct pooled *p,
                                       struct mase_err *err)
 {
     const int64_t size = volume(p->w.in), positions = volume(p->w.out), channels = x->rows / size;
     MASE_TRY(check_pooled(l, p, p->count, err));
     if (!is_ordered(x, size))
-        MASE_TRY(mase_exact_plain(l, &x, err));
+        MASE_TRY(mase_int_materialise(l, &x, err));
     if (!is_ordered(x, size))
-        return mase_exact_refuse(l, err, "the rows of a channel have several scales");
-    struct mase_exact_value *y = mase_exact_add_value(l, true, channels * positions, NULL);
-    struct mase_meaning *m = mase_exact_meanings(l, y);
-    int64_t *lo = mase_exact_bounds(l, y), *hi = lo + y->rows, n = 0;
+        return mase_int_refuse(l, err, "the rows of a channel have several scales");
+    struct mase_int_value *y = mase_int_add_value(l, true, channels * positions, NULL);
+    struct mase_meaning *m = mase_int_own_meanings(l, y);
+    int64_t *lo = mase_int_own_bounds(l, y), *hi = lo + y->rows, n = 0;
     int64_t *first = mase_new_array(l->a, int64_t, (size_t)(y->rows + 1));
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(y->rows * p->most));
     for (int64_t r = 0; r < y->rows; r++) {
@@ -280,24 +279,24 @@ static enum mase_status lower_largest(struct mase_exact_lowering *l, const struc
         }
     }
     first[y->rows] = n;
-    mase_exact_add_instr(l, MASE_EXACT_MAX, x, y)->u.rows =
-        (struct mase_exact_rows){ first, from, keep_window(l, p) };
-    mase_exact_give(l, i, y);
+    mase_int_add_instr(l, MASE_INT_OP_MAX, x, y)->u.rows =
+        (struct mase_int_rows){ first, from, keep_window(l, p) };
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
 /* A sum over the rows of a window, and a division that the next rounding does. */
-static enum mase_status lower_average(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                      const struct mase_exact_value *x, const struct pooled *p,
+static enum mase_status lower_average(struct mase_int_lowering *l, const struct mase_instr *i,
+                                      const struct mase_int_value *x, const struct pooled *p,
                                       const int64_t *parts, struct mase_err *err)
 {
     const int64_t size = volume(p->w.in), positions = volume(p->w.out);
-    const struct mase_exact_value *y;
+    const struct mase_int_value *y;
     MASE_TRY(check_pooled(l, p, parts, err));
-    MASE_TRY(mase_exact_plain(l, &x, err));
+    MASE_TRY(mase_int_materialise(l, &x, err));
     const int64_t channels = x->rows / size;
-    const struct mase_exact_rowset rows = { { x }, 1 };
-    struct mase_exact_sum s = { .shape = sums(channels, 1, p->most, positions), .parts = parts };
+    const struct mase_int_operands rows = { { x }, 1 };
+    struct mase_int_sum_spec s = { .shape = sums(channels, 1, p->most, positions), .parts = parts };
     s.shape.window = keep_window(l, p);
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(channels * positions * p->most));
     s.shape.from = from;
@@ -306,21 +305,21 @@ static enum mase_status lower_average(struct mase_exact_lowering *l, const struc
             for (int64_t k = 0; k < p->most; k++)
                 *from++ =
                     k < p->count[o] ? (int32_t)(x->at + c * size + p->row[o * p->most + k]) : -1;
-    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
-    mase_exact_give(l, i, y);
+    MASE_TRY(mase_int_add_sum(l, &y, &rows, &s, err));
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
-enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err)
+enum mase_status mase_int_lower_window(struct mase_int_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
 {
-    const struct mase_exact_value *x;
+    const struct mase_int_value *x;
     struct mase_pcall k;
     struct pooled p = { .span = NULL };
     const struct mase_pool *pool = mase_pool_of(i->op);
     if (!pool || i->result_count != 1)
-        return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
-    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+        return mase_int_refuse(l, err, "%s has none", mase_ops[i->op].name);
+    MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
     MASE_TRY(mase_instr_call(&k, i, &l->scratch, l->e->program, l->known, err));
     MASE_TRY(pool->adaptive ? mase_adaptive_window(&k.call, &p.w, err)
                             : mase_pool_window(&k.call, &p.w, err));
@@ -333,12 +332,12 @@ enum mase_status mase_exact_lower_window(struct mase_exact_lowering *l, const st
     const struct mase_arg *divisor =
         pool->adaptive ? NULL : mase_call_arg(&k.call, "divisor_override");
     if (divisor && mase_arg_present(divisor))
-        return mase_exact_refuse(l, err, "divisor_override has none");
+        return mase_int_refuse(l, err, "divisor_override has none");
     return lower_average(l, i, x, &p, padded ? p.padded : p.count, err);
 }
 
 /* What the instruction does to rows: numbers of rows. */
-static enum mase_status number_rows(struct mase_exact_lowering *l, struct mase_tensor **out,
+static enum mase_status number_rows(struct mase_int_lowering *l, struct mase_tensor **out,
                                     const struct mase_instr *i, struct mase_err *err)
 {
     return mase_instr_rows(out, i, &l->scratch, l->known, l->e->program->value_count, err);
@@ -346,64 +345,64 @@ static enum mase_status number_rows(struct mase_exact_lowering *l, struct mase_t
 
 /* ---- sums of two, means ---- */
 
-enum mase_status mase_exact_lower_add(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                      struct mase_err *err)
+enum mase_status mase_int_lower_add(struct mase_int_lowering *l, const struct mase_instr *i,
+                                    struct mase_err *err)
 {
-    const struct mase_exact_value *x[2], *y;
-    if (!mase_exact_operand(l, &i->param[0]) || !mase_exact_operand(l, &i->param[1]))
-        return mase_exact_refuse(l, err, "it adds what is no code");
+    const struct mase_int_value *x[2], *y;
+    if (!mase_int_operand(l, &i->param[0]) || !mase_int_operand(l, &i->param[1]))
+        return mase_int_refuse(l, err, "it adds what is no code");
     for (int k = 0; k < 2; k++) {
-        MASE_TRY(mase_exact_codes(l, &x[k], &i->param[k], err));
-        MASE_TRY(mase_exact_plain(l, &x[k], err));
+        MASE_TRY(mase_int_require_codes(l, &x[k], &i->param[k], err));
+        MASE_TRY(mase_int_materialise(l, &x[k], err));
     }
     const int scale = mase_sig_find(mase_op_call_sig(i->op), "alpha");
     if (x[0]->rows != x[1]->rows ||
         !mase_ptype_equal(&mase_pvalue_of(&i->param[0])->type, &i->result[0]->type) ||
         (scale >= 0 && mase_arg_present(&i->param[scale]) &&
          !(i->param[scale].kind == MASE_ARG_INT && i->param[scale].i == 1)))
-        return mase_exact_refuse(l, err, "it adds tensors of other shapes, or a multiple");
-    const struct mase_exact_rowset rows = { { x[0], x[1] }, 2 };
-    struct mase_exact_sum s = { .shape = sums(x[0]->rows, 1, 2, 1) };
+        return mase_int_refuse(l, err, "it adds tensors of other shapes, or a multiple");
+    const struct mase_int_operands rows = { { x[0], x[1] }, 2 };
+    struct mase_int_sum_spec s = { .shape = sums(x[0]->rows, 1, 2, 1) };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(2 * x[0]->rows));
     s.shape.from = from;
     for (int64_t r = 0; r < x[0]->rows; r++)
         for (int k = 0; k < 2; k++)
             *from++ = (int32_t)(x[k]->at + r);
-    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
-    mase_exact_give(l, i, y);
+    MASE_TRY(mase_int_add_sum(l, &y, &rows, &s, err));
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
 /* Is each result the mean of as many rows side by side? The means of their numbers tell: no other
  * rows have the first of them, then none the second. */
-static enum mase_status check_runs(struct mase_exact_lowering *l, const struct mase_instr *i,
+static enum mase_status check_runs(struct mase_int_lowering *l, const struct mase_instr *i,
                                    int64_t inputs, struct mase_err *err)
 {
     struct mase_tensor *out;
     MASE_TRY(number_rows(l, &out, i, err));
     for (int64_t r = 0; r < mase_tensor_count(out); r++)
         if (mase_f32(out)[r] != (float)(r * inputs) + (float)(inputs + 1) / 2)
-            return mase_exact_refuse(l, err, "a mean over other than the last dimensions has none");
+            return mase_int_refuse(l, err, "a mean over other than the last dimensions has none");
     return MASE_OK;
 }
 
-enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                       struct mase_err *err)
+enum mase_status mase_int_lower_mean(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err)
 {
     const struct mase_shape out = mase_ptype_shape(&i->result[0]->type, 1);
-    const struct mase_exact_value *x, *y;
-    MASE_TRY(mase_exact_codes(l, &x, &i->param[0], err));
+    const struct mase_int_value *x, *y;
+    MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
     const int64_t positions = mase_shape_count(&out), inputs = x->rows / positions;
     MASE_TRY(check_runs(l, i, inputs, err));
-    MASE_TRY(mase_exact_plain(l, &x, err));
-    const struct mase_exact_rowset rows = { { x }, 1 };
-    struct mase_exact_sum s = { .shape = sums(positions, 1, inputs, 1), .parts = &inputs };
+    MASE_TRY(mase_int_materialise(l, &x, err));
+    const struct mase_int_operands rows = { { x }, 1 };
+    struct mase_int_sum_spec s = { .shape = sums(positions, 1, inputs, 1), .parts = &inputs };
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
     s.shape.from = from;
     for (int64_t r = 0; r < x->rows; r++)
         from[r] = (int32_t)(x->at + r);
-    MASE_TRY(mase_exact_add_sum(l, &y, &rows, &s, err));
-    mase_exact_give(l, i, y);
+    MASE_TRY(mase_int_add_sum(l, &y, &rows, &s, err));
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
@@ -411,7 +410,7 @@ enum mase_status mase_exact_lower_mean(struct mase_exact_lowering *l, const stru
 
 /* A zero has any step: that of its channel, with which pools and convolutions look at it. */
 static void step_zeros(struct mase_meaning *m, const int32_t *from, const struct mase_shape *s,
-                       const struct mase_exact_value *x)
+                       const struct mase_int_value *x)
 {
     const int64_t rows = mase_shape_count(s), per = s->rank > 2 ? rows / s->dim[1] : rows;
     for (int64_t at = 0; at < rows; at += per) {
@@ -430,15 +429,15 @@ static void step_zeros(struct mase_meaning *m, const int32_t *from, const struct
 }
 
 /* Rows of values, those of each counted on: where 0 comes out is a new row. */
-static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                  const struct mase_exact_rowset *x, struct mase_err *err)
+static enum mase_status pick_rows(struct mase_int_lowering *l, const struct mase_instr *i,
+                                  const struct mase_int_operands *x, struct mase_err *err)
 {
     const bool codes = x->value[0]->codes;
     struct mase_tensor *out;
     MASE_TRY(number_rows(l, &out, i, err));
-    struct mase_exact_value *y = mase_exact_add_value(l, codes, mase_tensor_count(out), NULL);
-    struct mase_meaning *m = codes ? mase_exact_meanings(l, y) : NULL;
-    int64_t *lo = codes ? mase_exact_bounds(l, y) : NULL;
+    struct mase_int_value *y = mase_int_add_value(l, codes, mase_tensor_count(out), NULL);
+    struct mase_meaning *m = codes ? mase_int_own_meanings(l, y) : NULL;
+    int64_t *lo = codes ? mase_int_own_bounds(l, y) : NULL;
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)y->rows);
     for (int64_t r = 0; r < y->rows; r++) {
         const float number = mase_f32(out)[r];
@@ -447,8 +446,8 @@ static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct ma
         while (k < x->count && row >= x->value[k]->rows)
             row -= x->value[k++]->rows;
         if (row < -1 || k == x->count || (float)(int64_t)number != number)
-            return mase_exact_refuse(l, err, "%s computes", mase_ops[i->op].name);
-        const struct mase_exact_value *v = x->value[k];
+            return mase_int_refuse(l, err, "%s computes", mase_ops[i->op].name);
+        const struct mase_int_value *v = x->value[k];
         from[r] = row < 0 ? -1 : (int32_t)(v->at + row);
         if (!codes || row < 0)
             continue;
@@ -458,37 +457,37 @@ static enum mase_status pick_rows(struct mase_exact_lowering *l, const struct ma
     }
     if (codes)
         step_zeros(m, from, &out->shape, x->value[0]);
-    mase_exact_add_instr(l, MASE_EXACT_PICK, x->value[0], y)->u.rows =
-        (struct mase_exact_rows){ NULL, from, NULL };
-    mase_exact_give(l, i, y);
+    mase_int_add_instr(l, MASE_INT_OP_PICK, x->value[0], y)->u.rows =
+        (struct mase_int_rows){ NULL, from, NULL };
+    mase_int_set_result(l, i, y);
     return MASE_OK;
 }
 
-enum mase_status mase_exact_lower_layout(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                         struct mase_err *err)
+enum mase_status mase_int_lower_layout(struct mase_int_lowering *l, const struct mase_instr *i,
+                                       struct mase_err *err)
 {
-    const struct mase_exact_rowset x = { { mase_exact_operand(l, &i->param[0]) }, 1 };
+    const struct mase_int_operands x = { { mase_int_operand(l, &i->param[0]) }, 1 };
     if (!x.value[0] || i->result_count != 1)
-        return mase_exact_refuse(l, err, "%s of what is no code", mase_ops[i->op].name);
+        return mase_int_refuse(l, err, "%s of what is no code", mase_ops[i->op].name);
     return pick_rows(l, i, &x, err);
 }
 
 /* Codes side by side; a value that is there twice is one. */
-enum mase_status mase_exact_lower_join(struct mase_exact_lowering *l, const struct mase_instr *i,
-                                       struct mase_err *err)
+enum mase_status mase_int_lower_join(struct mase_int_lowering *l, const struct mase_instr *i,
+                                     struct mase_err *err)
 {
     const struct mase_arg *list = &i->param[0];
-    struct mase_exact_rowset x = { .count = 0 };
+    struct mase_int_operands x = { .count = 0 };
     if (!mase_arg_is_seq(list) || i->result_count != 1)
-        return mase_exact_refuse(l, err, "%s has none", mase_ops[i->op].name);
+        return mase_int_refuse(l, err, "%s has none", mase_ops[i->op].name);
     for (int k = 0; k < list->count; k++) {
-        const struct mase_exact_value *v;
+        const struct mase_int_value *v;
         bool seen = false;
-        MASE_TRY(mase_exact_codes(l, &v, &list->items[k], err));
+        MASE_TRY(mase_int_require_codes(l, &v, &list->items[k], err));
         for (int j = 0; j < k; j++)
             seen |= mase_pvalue_of(&list->items[j]) == mase_pvalue_of(&list->items[k]);
-        if (!seen && x.count == MASE_EXACT_OPERANDS)
-            return mase_exact_refuse(l, err, "it joins more than %d values", MASE_EXACT_OPERANDS);
+        if (!seen && x.count == MASE_INT_OPERANDS_MAX)
+            return mase_int_refuse(l, err, "it joins more than %d values", MASE_INT_OPERANDS_MAX);
         if (!seen)
             x.value[x.count++] = v;
     }

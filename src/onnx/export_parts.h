@@ -8,7 +8,7 @@
 #include <mase/program.h>
 
 #include "exec/reference/interpret.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "onnx/onnx_file.h"
 
 struct mase_ow_export {
@@ -80,7 +80,7 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
 void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const char **bias,
                          const struct mase_instr *layer, bool transposed);
 /* Have all values at one position of the axis the same grid? */
-bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis);
+bool mase_ow_follows(const struct mase_int_format *g, const struct mase_shape *s, int axis);
 
 /* ---- codes (export_round.c) ---- */
 

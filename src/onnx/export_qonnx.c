@@ -44,7 +44,7 @@ static bool find_width(struct quant *q, float *bits, int64_t lo, int64_t hi)
 
 /* NULL: it is written as q; else why not. from: the first dimension that may be an axis. */
 static const char *read_grids(struct quant *q, struct mase_arena *a,
-                              const struct mase_exact_grid *g, const struct mase_shape *s, int from)
+                              const struct mase_int_format *g, const struct mase_shape *s, int from)
 {
     bool same = true;
     for (int64_t r = 1; r < mase_shape_count(s); r++) {
@@ -62,13 +62,13 @@ static const char *read_grids(struct quant *q, struct mase_arena *a,
     q->scale = mase_new_array(a, float, (size_t)q->count);
     q->bits = mase_new_array(a, float, (size_t)q->count);
     q->rounding = NULL;
-    if (g[0].direction == (int)MASE_EXACT_SIGN) {
+    if (g[0].direction == (int)MASE_TO_SIGN) {
         q->scale[0] = 1.0f;
         return NULL;
     }
     q->rounding = rounding_names[g[0].direction];
     for (int64_t p = 0; p < q->count; p++) {
-        const struct mase_exact_grid *at = &g[same ? 0 : p * axis.inner];
+        const struct mase_int_format *at = &g[same ? 0 : p * axis.inner];
         struct quant first = *q;
         q->scale[p] = (float)at->step;
         if (!find_width(q, &q->bits[p], at->lo, at->hi))
@@ -127,12 +127,12 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
                             s = mase_shape_to_rank(&whole, i->round_rank);
     const struct mase_rounding how = { f, i->round.sign, i->round.role };
     const int64_t n = mase_shape_count(&s);
-    struct mase_exact_grid *g = mase_new_array(&e->scratch, struct mase_exact_grid, (size_t)n);
+    struct mase_int_format *g = mase_new_array(&e->scratch, struct mase_int_format, (size_t)n);
     struct quant q;
     *out = mase_ow_value(e, &i->param[0]);
     if (!f)
         return MASE_OK;
-    const char *why = !n || !mase_exact_grids(g, &e->scratch, &how, &s)
+    const char *why = !n || !mase_int_formats(g, &e->scratch, &how, &s)
                           ? "its values are no multiples of a step that is known before the data"
                           : read_grids(&q, &e->scratch, g, &s, 1);
     if (why)
@@ -158,7 +158,7 @@ static bool share_width(struct quant *q, double most)
 }
 
 /* Positions of an axis with widths of their own keep their steps; false: there is no such axis. */
-static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_exact_grid *g,
+static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_int_format *g,
                        const struct mase_tensor *t)
 {
     double most = 0;
@@ -181,7 +181,7 @@ static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_
 }
 
 /* The smallest step of grids that are all powers of two; false: there is none. */
-static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_exact_grid *g,
+static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_int_format *g,
                        const struct mase_tensor *t)
 {
     double step = 0, most = 0;
@@ -270,8 +270,8 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
     const struct mase_tensor *t = e->known[v->number];
     const int64_t n = mase_tensor_count(t);
     const struct mase_rounding how = { f, v->rounded.sign, MASE_ROLE_WEIGHT };
-    struct mase_exact_grid *g = mase_new_array(&e->scratch, struct mase_exact_grid, (size_t)n);
-    const bool grids = n && mase_exact_grids(g, &e->scratch, &how, &t->shape);
+    struct mase_int_format *g = mase_new_array(&e->scratch, struct mase_int_format, (size_t)n);
+    const bool grids = n && mase_int_formats(g, &e->scratch, &how, &t->shape);
     struct quant q;
     const bool found =
         (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||

@@ -121,11 +121,11 @@ const char *mase_ow_dequantize(struct mase_ow_export *e, const char *like, const
 
 /* ---- grids ---- */
 
-bool mase_ow_follows(const struct mase_exact_grid *g, const struct mase_shape *s, int axis)
+bool mase_ow_follows(const struct mase_int_format *g, const struct mase_shape *s, int axis)
 {
     const struct mase_axis a = mase_axis_of(s, axis);
     for (int64_t r = 0; r < a.outer * a.len * a.inner; r++) {
-        const struct mase_exact_grid *first = &g[r / a.inner % a.len * a.inner];
+        const struct mase_int_format *first = &g[r / a.inner % a.len * a.inner];
         if (g[r].step != first->step || g[r].lo != first->lo || g[r].hi != first->hi)
             return false;
     }
@@ -158,8 +158,8 @@ static bool find_codes(struct mase_ow_codes *c, struct mase_arena *a,
                        const struct mase_rounding *how, const struct mase_shape *s)
 {
     const int64_t n = mase_shape_count(s);
-    struct mase_exact_grid *g = mase_new_array(a, struct mase_exact_grid, (size_t)n);
-    if (n == 0 || !mase_exact_grids(g, a, how, s))
+    struct mase_int_format *g = mase_new_array(a, struct mase_int_format, (size_t)n);
+    if (n == 0 || !mase_int_formats(g, a, how, s))
         return false;
     bool one = true;
     for (int64_t r = 0; r < n; r++) {

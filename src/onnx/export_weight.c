@@ -121,10 +121,10 @@ static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
                        const struct mase_rounding *how, const struct mase_tensor *t)
 {
     const int64_t n = mase_tensor_count(t);
-    struct mase_exact_grid *g = mase_new_array(a, struct mase_exact_grid, (size_t)n);
+    struct mase_int_format *g = mase_new_array(a, struct mase_int_format, (size_t)n);
     if (n == 0 || t->dtype != MASE_F32)
         return false;
-    if (mase_exact_grids(g, a, how, &t->shape)) {
+    if (mase_int_formats(g, a, how, &t->shape)) {
         for (int64_t k = 0; k < n; k++)
             step[k] = g[k].step;
         *by_format = how->format->row->grid != NULL;
@@ -306,7 +306,7 @@ static bool is_power(double x)
     return mase_dyadic_is_power(mase_dyadic_of(x));
 }
 
-/* A bias at the scale of the products, as integers compute it (exact_sum.c): beside codes that are
+/* A bias at the scale of the products, as integers compute it (int_sum.c): beside codes that are
  * scaled by any number it is the nearest whole number of steps that 32 bits hold, else the number
  * that it is. */
 struct bias {
@@ -397,7 +397,7 @@ static void write_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
 }
 
 /* QONNX says one magnitude for each output as a scale, and who computes such a layer in integers
- * rounds a bias to the scale of the products, as ch does (exact_sum.c): one that does not lie there
+ * rounds a bias to the scale of the products, as ch does (int_sum.c): one that does not lie there
  * is added behind the layer. */
 static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
                       const struct mase_instr *layer, const struct mase_ow_codes *c, double data,

@@ -32,7 +32,7 @@ static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int 
 }
 
 /* Is the bias of a layer the number that it is where the layer is computed in integers? These round
- * it to the scale of the products where one of the scales is no power of two (exact_sum.c); what is
+ * it to the scale of the products where one of the scales is no power of two (int_sum.c); what is
  * added behind the layer is not rounded. */
 static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
                        struct mase_ox_value *weight, struct mase_ox_value *bias)

@@ -167,15 +167,15 @@ static void steps_are_run_before_they_are_written(void **state)
         struct mase_arena a = { 0 };
         struct mase_err err = { 0 };
         struct mase_graph *g;
-        struct mase_exact *e;
+        struct mase_int_program *e;
         struct mase_emit_net n = { .a = &a };
         const struct mase_shape sample = { 1, { 3 } };
         assert_int_equal(mase_graph_parse_mg(&g, sum_of_two, sizeof sum_of_two - 1, "n.mg", &err),
                          MASE_OK);
         mase_graph_init_weights(g, 1);
         const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
-        assert_int_equal(mase_exact_new(&e, g, in.item, in.count, &err), MASE_OK);
-        assert_int_equal(mase_emit_from_exact(&n, e, false, &err), MASE_OK);
+        assert_int_equal(mase_int_program_new(&e, g, in.item, in.count, &err), MASE_OK);
+        assert_int_equal(mase_emit_from_integers(&n, e, false, &err), MASE_OK);
         mase_emit_place(&n);
         if (cases[i].change)
             cases[i].change(&n);
@@ -184,7 +184,7 @@ static void steps_are_run_before_they_are_written(void **state)
         assert_int_equal(st, cases[i].change ? MASE_EVALUE : MASE_OK);
         if (cases[i].change && !strstr(err.msg, cases[i].message))
             fail_msg("got '%s', want '%s'", err.msg, cases[i].message);
-        mase_exact_free(e);
+        mase_int_program_free(e);
         mase_graph_free(g);
         mase_arena_release(&a);
     }
@@ -209,15 +209,15 @@ static void pairs_do_not_pass_memory(void **state)
     struct mase_arena a = { 0 };
     struct mase_err err = { 0 };
     struct mase_graph *g;
-    struct mase_exact *e;
+    struct mase_int_program *e;
     struct mase_emit_net n = { .a = &a };
     const struct mase_shape sample = { 2, { 2, 3 } };
     (void)state;
     assert_int_equal(mase_graph_parse_mg(&g, text, sizeof text - 1, "n.mg", &err), MASE_OK);
     mase_graph_init_weights(g, 1);
     const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
-    assert_int_equal(mase_exact_new(&e, g, in.item, in.count, &err), MASE_OK);
-    assert_int_equal(mase_emit_from_exact(&n, e, false, &err), MASE_OK);
+    assert_int_equal(mase_int_program_new(&e, g, in.item, in.count, &err), MASE_OK);
+    assert_int_equal(mase_emit_from_integers(&n, e, false, &err), MASE_OK);
     mase_emit_find_tiles(&n);
     mase_emit_place(&n);
     const struct mase_emit_step *tiled = n.first;
@@ -231,7 +231,7 @@ static void pairs_do_not_pass_memory(void **state)
     tiled->in[0]->passed = false;
     assert_int_equal(mase_emit_check(&n, &from, NULL, 0, &err), MASE_EVALUE);
     assert_non_null(strstr(err.msg, "a pair of rows lies behind its memory"));
-    mase_exact_free(e);
+    mase_int_program_free(e);
     mase_graph_free(g);
     mase_arena_release(&a);
 }

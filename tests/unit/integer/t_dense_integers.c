@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "formats.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "kern/kern.h"
 #include "run_cases.h"
 #include "unit/exec/step_case.h"
@@ -113,34 +113,34 @@ static void fill_net(struct running *r, enum fill weights, enum fill samples)
 }
 
 /* By the plain way, which keeps every value. */
-static float *plain(struct running *r, struct mase_exact *e)
+static float *plain(struct running *r, struct mase_int_program *e)
 {
-    struct mase_exact_fast *fast = e->fast;
+    struct mase_int16_plan *fast = e->fast;
     e->fast = NULL;
-    struct mase_exact_work *w = mase_exact_work_new(e, r->samples, MASE_EXACT_ALL);
+    struct mase_int_runner *w = mase_int_runner_new(e, r->samples, MASE_INT_KEEP_ALL);
     float *y = mase_new_array(&r->arena, float, (size_t)(r->samples * e->output->rows));
-    must(mase_exact_run_array(w, y, mase_f32(&r->input[0].tensor), r->samples, &err), r->c);
-    mase_exact_work_free(w);
+    must(mase_int_runner_run_array(w, y, mase_f32(&r->input[0].tensor), r->samples, &err), r->c);
+    mase_int_runner_free(w);
     e->fast = fast;
     return y;
 }
 
-static void check_samples(struct running *r, struct mase_exact *e, const float *want,
+static void check_samples(struct running *r, struct mase_int_program *e, const float *want,
                           const char *what)
 {
     const int64_t outputs = e->output->rows;
     for (int64_t n = 1; n <= r->samples; n += n < 9 ? 1 : 31) {
-        struct mase_exact_work *w = mase_exact_work_new(e, n, MASE_EXACT_OUTPUT);
+        struct mase_int_runner *w = mase_int_runner_new(e, n, MASE_INT_KEEP_OUTPUT);
         float *y =
             malloc((size_t)(n * outputs) * sizeof *y); /* exactly: nothing beyond is written */
         assert_non_null(y);
-        must(mase_exact_run_array(w, y, mase_f32(&r->input[0].tensor), n, &err), r->c);
+        must(mase_int_runner_run_array(w, y, mase_f32(&r->input[0].tensor), n, &err), r->c);
         for (int64_t i = 0; i < n * outputs; i++)
             if (memcmp(&y[i], &want[i], sizeof *y) != 0)
                 fail_msg("%s: %s: %lld samples: [%lld]: got %.9g, want %.9g", what, r->c->text,
                          (long long)n, (long long)i, (double)y[i], (double)want[i]);
         free(y);
-        mase_exact_work_free(w);
+        mase_int_runner_free(w);
     }
 }
 
@@ -148,16 +148,16 @@ static void check_samples(struct running *r, struct mase_exact *e, const float *
 static int by_every_set(struct running *r, const char *what)
 {
     const struct mase_kernels *k;
-    struct mase_exact *e;
+    struct mase_int_program *e;
     int dense = 0;
     for (int i = 0; mase_isa_names[i]; i++) {
         setenv("MASE_ISA", mase_isa_names[i], 1);
         if (mase_kernels_select(&k, &err))
             continue;
-        must(mase_exact_new(&e, r->graph, r->input, 1, &err), r->c);
+        must(mase_int_program_new(&e, r->graph, r->input, 1, &err), r->c);
         check_samples(r, e, plain(r, e), what);
         dense += e->dense != NULL;
-        mase_exact_free(e);
+        mase_int_program_free(e);
     }
     unsetenv("MASE_ISA");
     return dense;
@@ -208,15 +208,15 @@ static void ties_that_floats_miss_are_seen(void **state)
     static const char *const format[] = { "int(8, 1)", "int(8, 1)", "int(8, 1)" };
     (void)state;
     struct running r = start(&c, 9);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     mase_graph_each_param(r.graph, fill_tie, NULL);
     for (int64_t i = 0; i < 36; i++)
         mase_f32(&r.input[0].tensor)[i] = (float)(i % 4 % 2 ? -(i / 4) : i / 4);
     quantise(&r, format);
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
     const float *want = plain(&r, e);
     assert_true(e->dense && want[2 * 4] == 67 && want[2 * 4 + 1] == 67);
-    mase_exact_free(e);
+    mase_int_program_free(e);
     by_every_set(&r, "ties");
     stop(&r);
 }
@@ -226,19 +226,19 @@ static void lanes_are_taken_too(void **state)
 {
     (void)state;
     struct running r = start(&nets[0], 40);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     fill_net(&r, RANDOM, RANDOM);
     quantise(&r, families[0]);
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &nets[0]);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &nets[0]);
     const float *want = plain(&r, e);
-    struct mase_exact_work *w = mase_exact_work_new(e, 40, MASE_EXACT_OUTPUT);
-    mase_to_lanes(mase_exact_input(w), mase_f32(&r.input[0].tensor), 40);
-    must(mase_exact_run(w, 40, &err), &nets[0]);
-    const struct mase_lanes y = mase_exact_output(w);
+    struct mase_int_runner *w = mase_int_runner_new(e, 40, MASE_INT_KEEP_OUTPUT);
+    mase_to_lanes(mase_int_runner_input(w), mase_f32(&r.input[0].tensor), 40);
+    must(mase_int_runner_run(w, 40, &err), &nets[0]);
+    const struct mase_lanes y = mase_int_runner_output(w);
     for (int64_t i = 0; i < 40 * y.rows; i++)
         assert_memory_equal(&y.data[i % y.rows * y.stride + i / y.rows], &want[i], sizeof *want);
-    mase_exact_work_free(w);
-    mase_exact_free(e);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
     stop(&r);
 }
 
@@ -248,21 +248,21 @@ static void what_is_no_number_is_told(void **state)
     (void)state;
     for (int net = 0; net < 2; net++) {
         struct running r = start(&nets[net], SAMPLES);
-        struct mase_exact *e;
+        struct mase_int_program *e;
         fill_net(&r, RANDOM, RANDOM);
         quantise(&r, families[0]);
-        must(mase_exact_new(&e, r.graph, r.input, 1, &err), &nets[net]);
+        must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &nets[net]);
         assert_non_null(e->dense);
-        struct mase_exact_work *w = mase_exact_work_new(e, SAMPLES, MASE_EXACT_OUTPUT);
+        struct mase_int_runner *w = mase_int_runner_new(e, SAMPLES, MASE_INT_KEEP_OUTPUT);
         float *y = mase_new_array(&r.arena, float, (size_t)(SAMPLES * e->output->rows));
         float *x = mase_f32(&r.input[0].tensor);
         x[67 * e->input->rows + 2] = NAN;
-        assert_int_equal(mase_exact_run_array(w, y, x, SAMPLES, &err), MASE_EVALUE);
+        assert_int_equal(mase_int_runner_run_array(w, y, x, SAMPLES, &err), MASE_EVALUE);
         assert_non_null(strstr(err.msg, "sample 67 has a value that is no number"));
         x[67 * e->input->rows + 2] = -INFINITY;
-        assert_int_equal(mase_exact_run_array(w, y, x, SAMPLES, &err), MASE_OK);
-        mase_exact_work_free(w);
-        mase_exact_free(e);
+        assert_int_equal(mase_int_runner_run_array(w, y, x, SAMPLES, &err), MASE_OK);
+        mase_int_runner_free(w);
+        mase_int_program_free(e);
         stop(&r);
     }
 }

@@ -3,7 +3,7 @@
  * roundings that no float gets wrong, sums whose width is known, and what is refused.
  */
 #include "formats.h"
-#include "integer/exact_parts.h"
+#include "integer/int_parts.h"
 #include "run_cases.h"
 #include "unit/exec/step_case.h"
 
@@ -123,22 +123,23 @@ static bool exact_norm(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-static struct mase_lanes run_exact(struct running *r, struct mase_exact *e,
-                                   struct mase_exact_work *w)
+static struct mase_lanes run_exact(struct running *r, struct mase_int_program *e,
+                                   struct mase_int_runner *w)
 {
-    const struct mase_lanes x = mase_exact_input(w);
+    const struct mase_lanes x = mase_int_runner_input(w);
     for (int64_t row = 0; row < x.rows; row++)
         for (int64_t k = 0; k < r->samples; k++)
             x.data[row * x.stride + k] = mase_f32(&r->input[0].tensor)[k * x.rows + row];
     (void)e;
-    must(mase_exact_run(w, r->samples, &err), r->c);
-    return mase_exact_output(w);
+    must(mase_int_runner_run(w, r->samples, &err), r->c);
+    return mase_int_runner_output(w);
 }
 
-static void check_values(struct running *r, struct mase_exact *e, const struct mase_tensor *want,
-                         const char *format, enum mase_exact_keep keep)
+static void check_values(struct running *r, struct mase_int_program *e,
+                         const struct mase_tensor *want, const char *format,
+                         enum mase_int_keep keep)
 {
-    struct mase_exact_work *w = mase_exact_work_new(e, r->samples, keep);
+    struct mase_int_runner *w = mase_int_runner_new(e, r->samples, keep);
     const struct mase_lanes y = run_exact(r, e, w);
     for (int64_t i = 0; i < mase_tensor_count(want); i++) {
         const float got = y.data[i % y.rows * y.stride + i / y.rows];
@@ -146,7 +147,7 @@ static void check_values(struct running *r, struct mase_exact *e, const struct m
             fail_msg("%s, %s: %s: [%lld]: got %.9g, want %.9g", format, e->fast ? "fast" : "plain",
                      r->c->text, (long long)i, (double)got, (double)mase_f32(want)[i]);
     }
-    mase_exact_work_free(w);
+    mase_int_runner_free(w);
 }
 
 static void values_are_the_reference_s(void **state)
@@ -156,17 +157,17 @@ static void values_are_the_reference_s(void **state)
     for (size_t f = 0; f < sizeof families / sizeof *families; f++)
         for (const struct step_case *c = nets; c->op; c++) {
             struct running r = start(c, 40);
-            struct mase_exact *e;
+            struct mase_int_program *e;
             mase_graph_each_param(r.graph, exact_norm, NULL);
             quantise(&r, families[f].data, families[f].weight);
             const struct mase_tensor want = reference(&r, &r.arena);
-            must(mase_exact_new(&e, r.graph, r.input, 1, &err), c);
+            must(mase_int_program_new(&e, r.graph, r.input, 1, &err), c);
             fast += e->fast != NULL;
-            check_values(&r, e, &want, families[f].data, MASE_EXACT_OUTPUT);
-            check_values(&r, e, &want, families[f].data, MASE_EXACT_ALL);
+            check_values(&r, e, &want, families[f].data, MASE_INT_KEEP_OUTPUT);
+            check_values(&r, e, &want, families[f].data, MASE_INT_KEEP_ALL);
             e->fast = NULL; /* and number by number */
-            check_values(&r, e, &want, families[f].data, MASE_EXACT_ALL);
-            mase_exact_free(e);
+            check_values(&r, e, &want, families[f].data, MASE_INT_KEEP_ALL);
+            mase_int_program_free(e);
             stop(&r);
         }
     assert_in_range(fast, 60, 1000); /* most have a form for kernels */
@@ -180,13 +181,13 @@ static void codes_stay_within_their_bounds(void **state)
     (void)state;
     for (const struct step_case *c = nets; c->op; c++) {
         struct running r = start(c, 40);
-        struct mase_exact *e;
+        struct mase_int_program *e;
         quantise(&r, "integer(6, 2)", "integer(5, 2)");
-        must(mase_exact_new(&e, r.graph, r.input, 1, &err), c);
-        for (const struct mase_exact_instr *i = e->first; i; i = i->next) {
-            if (i->op != MASE_EXACT_AFFINE)
+        must(mase_int_program_new(&e, r.graph, r.input, 1, &err), c);
+        for (const struct mase_int_instr *i = e->first; i; i = i->next) {
+            if (i->op != MASE_INT_OP_SUM)
                 continue;
-            const struct mase_exact_affine *f = &i->u.affine;
+            const struct mase_int_sum *f = &i->u.affine;
             int64_t sum = llabs(f->bias[0]);
             for (int64_t k = 0; k < f->inputs; k++)
                 sum += 32 * llabs(f->weight[k]);
@@ -194,7 +195,7 @@ static void codes_stay_within_their_bounds(void **state)
             assert_true(i->out->lo[0] <= i->out->hi[0]);
         }
         stop(&r);
-        mase_exact_free(e);
+        mase_int_program_free(e);
     }
 }
 
@@ -210,7 +211,7 @@ static int64_t by_long_double(int64_t n, int64_t d, int direction)
         return (int64_t)truncl(q);
     case MASE_TO_NEAREST_AWAY:
         return (int64_t)roundl(q);
-    case MASE_EXACT_SIGN:
+    case MASE_TO_SIGN:
         return n >= 0 ? 1 : -1;
     default:
         return (int64_t)(rest > 0.5L || (rest == 0.5L && fmodl(below, 2) != 0) ? below + 1 : below);
@@ -220,19 +221,19 @@ static int64_t by_long_double(int64_t n, int64_t d, int direction)
 static void fractions_are_rounded_by_every_direction(void **state)
 {
     (void)state;
-    for (int direction = 0; direction <= MASE_EXACT_SIGN; direction++)
+    for (int direction = 0; direction <= MASE_TO_SIGN; direction++)
         for (int64_t d = 1; d <= 12 && direction != MASE_BY_CHANCE; d++)
             for (int64_t n = -200; n <= 200; n++)
                 assert_int_equal(mase_divide_rounded(n, d, direction),
                                  by_long_double(n, d, direction));
-    assert_int_equal(mase_divide_rounded(MASE_EXACT_MOST - 1, 2, MASE_TO_NEAREST_EVEN),
-                     MASE_EXACT_MOST / 2);
+    assert_int_equal(mase_divide_rounded(MASE_INT_LIMIT - 1, 2, MASE_TO_NEAREST_EVEN),
+                     MASE_INT_LIMIT / 2);
 }
 
 static int64_t rounded(const struct mase_meaning *m, int64_t code, double step)
 {
-    struct mase_line_form f;
-    assert_true(mase_meaning_over(&f, m, step, -1000, 1000));
+    struct mase_int_fraction f;
+    assert_true(mase_meaning_as_fraction(&f, m, step, -1000, 1000));
     return mase_divide_rounded(code * f.mul + f.add, f.div, MASE_TO_NEAREST_EVEN);
 }
 
@@ -289,13 +290,13 @@ static void means_keep_what_is_left(void **state)
 /* Far apart in magnitude, so that no product fits 62 bits. */
 static void what_does_not_fit_is_known(void **state)
 {
-    struct mase_line_form f;
+    struct mase_int_fraction f;
     const struct mase_meaning wide = { .step = 0x1.fffffep0, .parts = 1, .scale = 0x1.fffffep0f };
     const struct mase_meaning far = { .step = 0x1p-100, .parts = 1, .scale = 1 };
     (void)state;
-    assert_true(mase_meaning_over(&f, &wide, 1.0, -1000, 1000));
-    assert_false(mase_meaning_over(&f, &wide, 1.0, 0, INT64_C(1) << 40));
-    assert_false(mase_meaning_over(&f, &far, 1.0, -1, 1));
+    assert_true(mase_meaning_as_fraction(&f, &wide, 1.0, -1000, 1000));
+    assert_false(mase_meaning_as_fraction(&f, &wide, 1.0, 0, INT64_C(1) << 40));
+    assert_false(mase_meaning_as_fraction(&f, &far, 1.0, -1, 1));
 }
 
 /* ---- scaled integers: ONNX Runtime's arithmetic ---- */
@@ -307,7 +308,7 @@ static void scaled_codes_are_rounded_in_float32(void **state)
     };
     (void)state;
     struct running r = start(&c, 40);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     struct mase_quant first = {
         .kind = MASE_QUANT_int,
         .operand = { format_of("int(8, 0.037)"),
@@ -319,18 +320,18 @@ static void scaled_codes_are_rounded_in_float32(void **state)
     mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "a")), &first);
     mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "b")), &second);
     const struct mase_module *a = mase_node_module(mase_graph_find(r.graph, "a"));
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *w = mase_exact_work_new(e, r.samples, MASE_EXACT_ALL);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_int_runner *w = mase_int_runner_new(e, r.samples, MASE_INT_KEEP_ALL);
     run_exact(&r, e, w);
     assert_int_equal(e->rounded_biases, 2);
 
     static const float scales[] = { 0.011f, 0.013f, 0.017f, 0.019f, 0.021f, 0.023f };
-    const struct mase_exact_instr *scale = e->first;
-    while (scale && scale->op != MASE_EXACT_SCALE)
+    const struct mase_int_instr *scale = e->first;
+    while (scale && scale->op != MASE_INT_OP_SCALE)
         scale = scale->next;
     assert_non_null(scale);
     float hidden[6 * 40];
-    mase_exact_read(w, hidden, 40, scale->out, 40);
+    mase_int_runner_read(w, hidden, 40, scale->out, 40);
     const float *weight = mase_f32(&a->params[0].tensor), *bias = mase_f32(&a->params[1].tensor);
     for (int o = 0; o < 6; o++)
         for (int k = 0; k < 40; k++) {
@@ -347,8 +348,8 @@ static void scaled_codes_are_rounded_in_float32(void **state)
                 fail_msg("[%d, %d]: got %.9g, want %.9g", o, k, (double)hidden[o * 40 + k],
                          (double)want);
         }
-    mase_exact_work_free(w);
-    mase_exact_free(e);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
     stop(&r);
 }
 
@@ -360,21 +361,21 @@ static void a_bias_over_padding_stays(void **state)
     struct mase_quant q = { .kind = MASE_QUANT_int,
                             .operand = { format_of("int(8, 0.05)"), format_of("int(8, 0.03)") } };
     struct running r = start(&c, 4);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     struct mase_module *m = mase_node_module(mase_graph_find(r.graph, "c"));
     const float *bias = mase_f32(&m->params[1].tensor);
     (void)state;
     mase_module_set_quant(r.graph, m, &q);
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *w = mase_exact_work_new(e, 4, MASE_EXACT_ALL);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_int_runner *w = mase_int_runner_new(e, 4, MASE_INT_KEEP_ALL);
     const struct mase_lanes y = run_exact(&r, e, w);
     for (int64_t row = 0; row < y.rows; row++) {
         const double step = (double)0.05f * (double)0.03f;
         const float want = (float)rint((double)bias[row / 4] / step) * (float)step;
         assert_true(want != 0.0f && y.data[row * y.stride] == want);
     }
-    mase_exact_work_free(w);
-    mase_exact_free(e);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
     stop(&r);
 }
 
@@ -397,21 +398,21 @@ static void a_bias_is_rounded_to_steps_of_formats(void **state)
                                 .operand = { format_of("int(8, 0.05)"),
                                              rounds ? format_of(cases[i].weight) : NULL } };
         struct running r = start(&c, 4);
-        struct mase_exact *e;
+        struct mase_int_program *e;
         struct mase_module *m = mase_node_module(mase_graph_find(r.graph, "fc"));
         mase_module_set_quant(r.graph, m, &q);
         for (int k = 0; k < 4; k++)
             mase_f32(&m->params[0].tensor)[k] = 1.5f; /* as many steps of each format */
         mase_f32(&m->params[1].tensor)[0] = 0.0423f;
-        must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-        const struct mase_exact_affine *f = &e->last->u.affine;
+        must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+        const struct mase_int_sum *f = &e->last->u.affine;
         const double step = (double)0.05f * cases[i].step;
         if (rounds)
             assert_true(e->output->meaning[0].step == step &&
                         f->bias[0] == (int64_t)rint((double)0.0423f / step));
         else
             assert_true(f->bias[0] == 0 && e->output->meaning[0].bias == 0.0423f);
-        mase_exact_free(e);
+        mase_int_program_free(e);
         stop(&r);
     }
 }
@@ -427,29 +428,29 @@ static void relu_cuts_scaled_codes(void **state)
                                                    "true)"),
                                          format_of("int(8, 0.029)") } };
     struct running r = start(&c, 40);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     (void)state;
     for (int i = 0; i < 2; i++)
         mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, i ? "b" : "a")),
                               &q);
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    const struct mase_exact_instr *scale = e->first;
-    while (scale && scale->op != MASE_EXACT_SCALE)
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    const struct mase_int_instr *scale = e->first;
+    while (scale && scale->op != MASE_INT_OP_SCALE)
         scale = scale->next;
     assert_non_null(scale);
     assert_int_equal(scale->u.scale[0].lo, 0);
     assert_int_equal(scale->u.scale[0].hi, 127);
-    mase_exact_free(e);
+    mase_int_program_free(e);
     /* a zero point beyond all codes: the nearest to what is not negative is the largest of them */
     for (int k = 0; k < 2; k++) {
         q.operand[0] = format_of(k ? "int(2, 0.5, 9)" : "int(2, 0.041, 9)");
         mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "b")), &q);
-        must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-        for (scale = e->first; scale->op != MASE_EXACT_SCALE; scale = scale->next)
+        must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+        for (scale = e->first; scale->op != MASE_INT_OP_SCALE; scale = scale->next)
             continue;
         assert_int_equal(scale->u.scale[0].lo, -6);
         assert_int_equal(scale->u.scale[0].hi, -6);
-        mase_exact_free(e);
+        mase_int_program_free(e);
     }
     stop(&r);
 }
@@ -460,7 +461,7 @@ static void wide_sums_are_exact(void **state)
     static const struct step_case c = { "linear", "fc = Linear(5, 2, bias=False); fc(x)",
                                         .in = { S(5) } };
     struct running r = start(&c, 3);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     (void)state;
     quantise(&r, "integer(16, 0)", "float");
     float *w = mase_f32(&mase_node_module(mase_graph_find(r.graph, "fc"))->params[0].tensor);
@@ -469,15 +470,15 @@ static void wide_sums_are_exact(void **state)
         w[i] = (i == 3 ? -32767.0f : 32767.0f) / 32768;
     for (int i = 0; i < 15; i++)
         x[i] = i % 5 == 3 ? 32767.0f : -32768.0f;
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *work = mase_exact_work_new(e, 3, MASE_EXACT_ALL);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_int_runner *work = mase_int_runner_new(e, 3, MASE_INT_KEEP_ALL);
     const struct mase_lanes y = run_exact(&r, e, work);
     for (int k = 0; k < 3; k++) {
         assert_true(y.data[k] == (float)(-32767.0 * (4 * 32768.0 + 32767) / 32768));
         assert_true(y.data[y.stride + k] == (float)(-32767.0 * (4 * 32768.0 - 32767) / 32768));
     }
-    mase_exact_work_free(work);
-    mase_exact_free(e);
+    mase_int_runner_free(work);
+    mase_int_program_free(e);
     stop(&r);
 }
 
@@ -489,22 +490,22 @@ static void functions_between_roundings_are_tables(void **state)
                                         .in = { S(5) } };
     (void)state;
     struct running r = start(&c, 40);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     struct mase_quant q = { .kind = MASE_QUANT_integer, .operand = { format_of("integer(6, 2)") } };
     quantise(&r, "integer(7, 5)", "integer(5, 2)");
     mase_module_set_quant(r.graph, mase_node_module(mase_graph_find(r.graph, "s")), &q);
     const struct mase_tensor want = reference(&r, &r.arena);
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &c);
-    struct mase_exact_work *w = mase_exact_work_new(e, r.samples, MASE_EXACT_ALL);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_int_runner *w = mase_int_runner_new(e, r.samples, MASE_INT_KEEP_ALL);
     const struct mase_lanes y = run_exact(&r, e, w);
     for (int64_t i = 0; i < mase_tensor_count(&want); i++)
         assert_true(y.data[i % 4 * y.stride + i / 4] == mase_f32(&want)[i]);
     bool table = false;
-    for (const struct mase_exact_instr *i = e->first; i; i = i->next)
-        table |= i->op == MASE_EXACT_TABLE && i->u.table.count == 1;
+    for (const struct mase_int_instr *i = e->first; i; i = i->next)
+        table |= i->op == MASE_INT_OP_TABLE && i->u.table.count == 1;
     assert_true(table);
-    mase_exact_work_free(w);
-    mase_exact_free(e);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
     stop(&r);
 }
 
@@ -561,9 +562,9 @@ static void what_has_no_integers_is_refused_by_name(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct running r = start(&refusals[i].c, 4);
-        struct mase_exact *e = NULL;
+        struct mase_int_program *e = NULL;
         quantise(&r, refusals[i].data, refusals[i].weight);
-        if (mase_exact_new(&e, r.graph, r.input, 1, &err) != MASE_EUNSUPPORTED)
+        if (mase_int_program_new(&e, r.graph, r.input, 1, &err) != MASE_EUNSUPPORTED)
             fail_msg("%s was not refused", refusals[i].c.text);
         if (!strstr(err.msg, refusals[i].message))
             fail_msg("got '%s', want '%s'", err.msg, refusals[i].message);
@@ -582,11 +583,11 @@ static void sums_beyond_62_bits_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct running r = start(&nets[0], 4);
-        struct mase_exact *e = NULL;
+        struct mase_int_program *e = NULL;
         quantise(&r, "integer(32, 2)", "float");
         mase_f32(&mase_node_module(mase_graph_find(r.graph, "fc"))->params[0].tensor)[0] =
             cases[i].least;
-        assert_int_equal(mase_exact_new(&e, r.graph, r.input, 1, &err), MASE_EUNSUPPORTED);
+        assert_int_equal(mase_int_program_new(&e, r.graph, r.input, 1, &err), MASE_EUNSUPPORTED);
         assert_string_equal(err.msg, cases[i].message);
         stop(&r);
     }
@@ -596,19 +597,19 @@ static void a_sample_without_a_number_is_refused(void **state)
 {
     (void)state;
     struct running r = start(&nets[0], 4);
-    struct mase_exact *e;
+    struct mase_int_program *e;
     quantise(&r, "integer(6, 2)", "integer(5, 2)");
-    must(mase_exact_new(&e, r.graph, r.input, 1, &err), &nets[0]);
-    struct mase_exact_work *w = mase_exact_work_new(e, 4, MASE_EXACT_ALL);
-    const struct mase_lanes x = mase_exact_input(w);
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &nets[0]);
+    struct mase_int_runner *w = mase_int_runner_new(e, 4, MASE_INT_KEEP_ALL);
+    const struct mase_lanes x = mase_int_runner_input(w);
     memset(x.data, 0, (size_t)(x.rows * x.stride) * sizeof *x.data);
     x.data[x.stride + 2] = NAN;
-    assert_int_equal(mase_exact_run(w, 4, &err), MASE_EVALUE);
+    assert_int_equal(mase_int_runner_run(w, 4, &err), MASE_EVALUE);
     assert_non_null(strstr(err.msg, "fc: sample 2 has a value that is no number"));
     x.data[x.stride + 2] = INFINITY; /* saturates, as the format does */
-    assert_int_equal(mase_exact_run(w, 4, &err), MASE_OK);
-    mase_exact_work_free(w);
-    mase_exact_free(e);
+    assert_int_equal(mase_int_runner_run(w, 4, &err), MASE_OK);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
     stop(&r);
 }
 

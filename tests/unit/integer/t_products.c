@@ -5,7 +5,7 @@
 #include "run_cases.h"
 #include "unit/exec/step_case.h"
 
-#include <mase/exact.h>
+#include <mase/int_program.h>
 #include <mase/program.h>
 
 #include "exec/plan/plan_parts.h"
@@ -174,19 +174,19 @@ static void integers_round_no_bias_again(void **state)
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         struct running r = network(&rows[i], "products");
-        struct mase_exact *e = NULL;
-        const enum mase_status st = mase_exact_new(&e, r.graph, r.input, r.inputs, &err);
+        struct mase_int_program *e = NULL;
+        const enum mase_status st = mase_int_program_new(&e, r.graph, r.input, r.inputs, &err);
         assert_int_equal(st == MASE_OK, rows[i].integers);
         if (!st) {
-            struct mase_exact_work *w = mase_exact_work_new(e, N, MASE_EXACT_ALL);
-            const struct mase_lanes x = mase_exact_input(w);
+            struct mase_int_runner *w = mase_int_runner_new(e, N, MASE_INT_KEEP_ALL);
+            const struct mase_lanes x = mase_int_runner_input(w);
             memset(x.data, 0, (size_t)(x.rows * x.stride) * sizeof *x.data);
-            must(mase_exact_run(w, N, &err), r.c);
-            const struct mase_lanes y = mase_exact_output(w);
+            must(mase_int_runner_run(w, N, &err), r.c);
+            const struct mase_lanes y = mase_int_runner_output(w);
             check_lanes(&r, &rows[i], "integers", &y);
             assert_int_equal(e->rounded_biases, 0);
-            mase_exact_work_free(w);
-            mase_exact_free(e);
+            mase_int_runner_free(w);
+            mase_int_program_free(e);
         }
         stop(&r);
     }
