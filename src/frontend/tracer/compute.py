@@ -574,7 +574,7 @@ METHODS.update({n + "_": written(n) for n in list(REAL_FUNCTIONS) + list(SAME_FU
     "clamp", "masked_fill", "scatter", "tril", "triu", "softmax"]})
 METHODS.update({n + "_": reshaped(n) for n in ("squeeze", "unsqueeze", "transpose", "t", "permute")})
 for _name, _method in METHODS.items():
-    if _name not in Tensor.__dict__:
+    if _name not in {**vars(Arranged), **vars(Tensor)}:
         setattr(Tensor, _name, _method)
 
 # torch's functions of tensors that exist, beside those that are methods.
