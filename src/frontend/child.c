@@ -1,10 +1,11 @@
 /*
  * child.c - a program run as a filter.
  *
- * The parent feeds and drains both pipes at once, so neither side can wait for the other forever,
- * and kills what is late or loud. Limits that the kernel can hold, it holds: address space,
- * processor time, no core file, no network (base/confine.c). The child leads a process group, which
- * is killed when it has ended, and dies with us.
+ * The parent writes the child's input and reads its output and errors in one poll loop, so neither
+ * side can wait for the other forever; it kills a child that runs too long or writes too much. The
+ * kernel limits address space and processor time, and refuses core files and the network
+ * (base/confine.c). The child leads a process group, which is killed when the child has ended; the
+ * child is killed when our process dies.
  */
 #define _GNU_SOURCE /* close_range */
 
@@ -35,7 +36,7 @@
 
 enum { READ_BYTES = 1 << 16, START_MS = 60000, GRACE_MS = 2000, POLL_MS = 50, LAST_READS = 64 };
 
-/* ---- finding it ---- */
+/* ---- the program ---- */
 
 /* The first executable file of that name in PATH, or NULL. */
 static const char *find_program(struct mase_arena *a, const char *name)
@@ -52,7 +53,9 @@ static const char *find_program(struct mase_arena *a, const char *name)
     return NULL;
 }
 
-/* What a child may know of our environment: where programs are, and which Python is meant. */
+/* The variables of our environment that the child gets: where programs are, and which Python to
+ * use.
+ */
 static char **environment(struct mase_arena *a)
 {
     static const char *const kept[] = { "PATH", "HOME", "TMPDIR", "PYENV_ROOT", "PYENV_VERSION" };
@@ -74,16 +77,16 @@ static void limit(int what, double value)
     setrlimit((__rlimit_resource_t)what, &r);
 }
 
-/* Files that are open here are none of its business. */
-static void close_others(void)
+/* The child inherits no open file beside its standard streams. */
+static void close_other_files(void)
 {
 #ifdef SYS_close_range
     (void)syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
 #endif
 }
 
-static _Noreturn void become(const struct mase_child *c, const char *file, char **env,
-                             const int ends[3])
+static _Noreturn void exec_child(const struct mase_child *c, const char *file, char **env,
+                                 const int ends[3])
 {
     signal(SIGPIPE, SIG_DFL);
     for (int i = 0; i < 3; i++)
@@ -94,7 +97,7 @@ static _Noreturn void become(const struct mase_child *c, const char *file, char 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     mase_confine_network();
-    close_others();
+    close_other_files();
     execve(file, (char *const *)c->argv, env);
     _exit(127);
 }
@@ -102,18 +105,17 @@ static _Noreturn void become(const struct mase_child *c, const char *file, char 
 /* ---- the parent ---- */
 
 struct pipes {
-    int to, from, said; /* our ends: of its input, output, errors; -1 when closed */
-    const char *rest;
-    size_t left;            /* of rest */
-    struct mase_str reply;  /* what rest is of, after a question */
-    size_t line, looked_at; /* in its output: where the last line begins, how much of it is known */
-    size_t heard, too_much; /* bytes of its errors: passed on, and left out */
-    struct mase_str saying; /* for a host: of its errors, the line that is not yet whole */
-    struct mase_process *cleanup;
+    int input, output, errors; /* our ends; -1 when closed */
+    const char *rest;          /* of the input: what is not yet written */
+    size_t rest_size;
+    struct mase_str reply;        /* holds rest after a question */
+    size_t line, scanned;         /* offsets in the output: of its last line, of what is unread */
+    size_t forwarded, dropped;    /* bytes of the errors */
+    struct mase_str error_line;   /* for a host: the line of the errors that has no end yet */
+    struct mase_process *cleanup; /* has the same descriptors */
 };
 
-/* Also for the cleanup, which has the same descriptors. */
-static void shut(struct pipes *p, int *fd)
+static void close_pipe(struct pipes *p, int *fd)
 {
     for (int i = 0; p->cleanup && i < 6; i++)
         if (p->cleanup->fd[i] == *fd)
@@ -123,9 +125,9 @@ static void shut(struct pipes *p, int *fd)
     *fd = -1;
 }
 
-/* write(2) to a pipe that nobody may read any more. What the process does about SIGPIPE is its own
- * affair, so the signal is held back from this thread, and taken if it came. */
-static ssize_t write_quietly(int fd, const char *data, size_t size)
+/* write(2) to a pipe that may have lost its reader. How the process handles SIGPIPE is not ours to
+ * change, so this thread blocks the signal and consumes one that its write raised. */
+static ssize_t write_without_sigpipe(int fd, const char *data, size_t size)
 {
     sigset_t pipe_only, before, pending;
     sigemptyset(&pipe_only);
@@ -142,64 +144,64 @@ static ssize_t write_quietly(int fd, const char *data, size_t size)
     return n;
 }
 
-static void feed(struct pipes *p, bool asks)
+static void write_input(struct pipes *p, bool asks)
 {
-    const ssize_t n = write_quietly(p->to, p->rest, p->left);
+    const ssize_t n = write_without_sigpipe(p->input, p->rest, p->rest_size);
     if (n > 0) {
         p->rest += n;
-        p->left -= (size_t)n;
+        p->rest_size -= (size_t)n;
     }
-    if ((n < 0 && errno != EINTR && errno != EAGAIN) || (!p->left && !asks))
-        shut(p, &p->to); /* a child that does not read to the end says why in its answer */
+    if ((n < 0 && errno != EINTR && errno != EAGAIN) || (!p->rest_size && !asks))
+        close_pipe(p, &p->input); /* a child that does not read to the end says why in its answer */
 }
 
-/* Up to READ_BYTES of what a pipe has; 0: nothing now, or nothing more and it is shut. */
-static size_t take(struct pipes *p, int *fd, char *buffer)
+/* Read up to READ_BYTES. 0: the pipe has nothing now, or it has ended and is closed. */
+static size_t read_pipe(struct pipes *p, int *fd, char *buffer)
 {
     const ssize_t n = read(*fd, buffer, READ_BYTES);
     if (n > 0)
         return (size_t)n;
     if (n == 0 || (errno != EINTR && errno != EAGAIN))
-        shut(p, fd);
+        close_pipe(p, fd);
     return 0;
 }
 
-static void drain(struct pipes *p, struct mase_str *out)
+static void read_output(struct pipes *p, struct mase_str *out)
 {
     char buffer[READ_BYTES];
-    mase_str_addn(out, buffer, take(p, &p->from, buffer));
+    mase_str_addn(out, buffer, read_pipe(p, &p->output, buffer));
 }
 
-/* The last line, when it has come to its end, may be a question. */
-static void hear(struct pipes *p, struct mase_str *out, const struct mase_child *c)
+/* If the output ends with a whole line that is a question, cut it off and answer it. */
+static void read_question(struct pipes *p, struct mase_str *out, const struct mase_child *c)
 {
     const char *text = mase_str_text(out);
-    for (; p->looked_at < out->len; p->looked_at++) {
-        if (text[p->looked_at] != '\n')
+    for (; p->scanned < out->len; p->scanned++) {
+        if (text[p->scanned] != '\n')
             continue;
-        if (text[p->line] == '?' && p->looked_at + 1 == out->len) {
+        if (text[p->line] == '?' && p->scanned + 1 == out->len) {
             mase_str_clear(&p->reply);
-            c->ask(&p->reply, text + p->line + 1, p->looked_at - p->line - 1, c->data);
+            c->ask(&p->reply, text + p->line + 1, p->scanned - p->line - 1, c->data);
             p->rest = mase_str_text(&p->reply);
-            p->left = p->reply.len;
+            p->rest_size = p->reply.len;
             mase_str_cut(out, p->line);
-            p->looked_at = p->line;
+            p->scanned = p->line;
             return;
         }
-        p->line = p->looked_at + 1;
+        p->line = p->scanned + 1;
     }
 }
 
-/* A program around the library hears its lines as warnings; else it shares our standard error. */
-static void log_lines(struct pipes *p, const char *text, size_t n)
+/* A program around the library gets each line of the errors as a warning. */
+static void warn_lines(struct pipes *p, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (text[i] != '\n') {
-            mase_str_addc(&p->saying, text[i]);
+            mase_str_addc(&p->error_line, text[i]);
             continue;
         }
-        mase_warn("%s", mase_str_text(&p->saying));
-        mase_str_clear(&p->saying);
+        mase_warn("%s", mase_str_text(&p->error_line));
+        mase_str_clear(&p->error_line);
     }
 }
 
@@ -208,22 +210,22 @@ static void write_errors(const char *text, size_t n)
     for (size_t at = 0; at < n;) {
         const ssize_t written = write(STDERR_FILENO, text + at, n - at);
         if (written < 0 && errno != EINTR)
-            break; /* nobody listens */
+            break; /* our standard error is closed */
         at += written > 0 ? (size_t)written : 0;
     }
 }
 
-static void pass_on(struct pipes *p, size_t most)
+static void forward_errors(struct pipes *p, size_t most)
 {
     char buffer[READ_BYTES];
-    const size_t n = take(p, &p->said, buffer);
-    const size_t room = most - p->heard, passed = n < room ? n : room;
+    const size_t n = read_pipe(p, &p->errors, buffer);
+    const size_t room = most - p->forwarded, passed = n < room ? n : room;
     if (mase_host_current())
-        log_lines(p, buffer, passed);
+        warn_lines(p, buffer, passed);
     else
         write_errors(buffer, passed);
-    p->heard += passed;
-    p->too_much += n - passed;
+    p->forwarded += passed;
+    p->dropped += n - passed;
 }
 
 static bool has_ended(pid_t child)
@@ -232,68 +234,70 @@ static bool has_ended(pid_t child)
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid;
 }
 
-/* Until the child closes its output or ends, or must be stopped. It may end with its output open: a
- * process that it has started can hold it. Its time begins with its first output: how long a
- * program takes to start is not its fault. */
-static enum mase_child_end converse(struct pipes *p, struct mase_str *out,
-                                    const struct mase_child *c, pid_t child)
+/* Move bytes until the child closes its output, ends, or exceeds a limit. A child may end while its
+ * output stays open, because a process that it started holds it. Its time starts with its first
+ * output, so that the start of a program does not count. */
+static enum mase_child_end pump(struct pipes *p, struct mase_str *out, const struct mase_child *c,
+                                pid_t child)
 {
     uint64_t start = mase_clock();
-    const double own_ms = c->seconds * 1000 + GRACE_MS; /* it has its own alarm, which says where */
+    const double own_ms =
+        c->seconds * 1000 + GRACE_MS; /* its own alarm, which reports a line, comes first */
     bool begun = false;
-    while (p->from >= 0) {
+    while (p->output >= 0) {
         const double spent = (double)(mase_clock() - start) / 1e6;
         if (spent >= (begun ? own_ms : START_MS + own_ms))
-            return MASE_CHILD_LATE;
-        struct pollfd fds[3] = { { .fd = p->from, .events = POLLIN },
-                                 { .fd = p->left || !c->ask ? p->to : -1, .events = POLLOUT },
-                                 { .fd = p->said, .events = POLLIN } };
+            return MASE_CHILD_TIMEOUT;
+        struct pollfd fds[3] = { { .fd = p->output, .events = POLLIN },
+                                 { .fd = p->rest_size || !c->ask ? p->input : -1,
+                                   .events = POLLOUT },
+                                 { .fd = p->errors, .events = POLLIN } };
         const int ready = poll(fds, 3, POLL_MS);
         if (ready == 0 && has_ended(child))
             return MASE_CHILD_DONE;
         if (ready <= 0)
             continue;
         if (fds[1].revents)
-            feed(p, c->ask != NULL);
+            write_input(p, c->ask != NULL);
         if (fds[2].revents)
-            pass_on(p, c->max_said);
+            forward_errors(p, c->max_errors);
         if (fds[0].revents) {
-            drain(p, out);
+            read_output(p, out);
             if (c->ask)
-                hear(p, out, c);
+                read_question(p, out, c);
         }
         if (!begun && out->len) {
             begun = true;
             start = mase_clock();
         }
         if (out->len > c->max_output)
-            return MASE_CHILD_LOUD;
+            return MASE_CHILD_OUTPUT_LIMIT;
     }
     return MASE_CHILD_DONE;
 }
 
-/* Pass on what it says within so many milliseconds; false when that is nothing. */
-static bool listen_for(struct pipes *p, size_t most, int ms)
+/* Forward what arrives within so many milliseconds; false when nothing does. */
+static bool forward_errors_within(struct pipes *p, size_t most, int ms)
 {
-    struct pollfd fd = { .fd = p->said, .events = POLLIN };
+    struct pollfd fd = { .fd = p->errors, .events = POLLIN };
     if (poll(&fd, 1, ms) <= 0)
         return false;
-    pass_on(p, most);
+    forward_errors(p, most);
     return true;
 }
 
-/* It has closed its output and should be gone at once. It is listened to until then: Python writes
- * what its buffers hold when it ends, and fails if nobody reads that. What it has left behind goes
- * too: its group keeps its number until it is waited for. */
-static int wait_for(pid_t child, struct pipes *p, size_t most)
+/* The child has closed its output and should end at once. Its errors are read until then: Python
+ * flushes its buffers when it ends, and fails if the pipe is full. Then its process group is
+ * killed, whose number stays taken until the child is waited for. */
+static int reap(pid_t child, struct pipes *p, size_t most)
 {
     const uint64_t start = mase_clock();
     int how = 0;
     while (!has_ended(child) && (double)(mase_clock() - start) / 1e6 < GRACE_MS)
-        listen_for(p, most, 1);
+        forward_errors_within(p, most, 1);
     kill(-child, SIGKILL);
-    for (int i = 0; i < LAST_READS && p->said >= 0 && listen_for(p, most, 0); i++)
-        continue; /* a pipe's worth; whoever else holds it may go on for ever */
+    for (int i = 0; i < LAST_READS && p->errors >= 0 && forward_errors_within(p, most, 0); i++)
+        continue; /* what the pipe holds; another process may go on writing */
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
     if (p->cleanup)
@@ -301,23 +305,23 @@ static int wait_for(pid_t child, struct pipes *p, size_t most)
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
-static enum mase_child_end attend(int *code, struct mase_str *out, const struct mase_child *c,
-                                  pid_t child, struct pipes *p)
+static enum mase_child_end wait_for_child(int *code, struct mase_str *out, const struct mase_child *c,
+                                pid_t child, struct pipes *p)
 {
-    fcntl(p->to, F_SETFL, O_NONBLOCK);
-    const enum mase_child_end end = converse(p, out, c, child);
-    shut(p, &p->to);
-    shut(p, &p->from);
+    fcntl(p->input, F_SETFL, O_NONBLOCK);
+    const enum mase_child_end end = pump(p, out, c, child);
+    close_pipe(p, &p->input);
+    close_pipe(p, &p->output);
     if (end != MASE_CHILD_DONE)
         kill(-child, SIGKILL);
-    *code = wait_for(child, p, c->max_said);
-    shut(p, &p->said);
+    *code = reap(child, p, c->max_errors);
+    close_pipe(p, &p->errors);
     return end;
 }
 
-/* A program that has closed its standard streams gets their numbers for our pipes: out of the way.
- */
-static bool lift(int *fd)
+/* Where our process has closed its standard streams, pipe2 returns their numbers, which dup2 in the
+ * child would overwrite. */
+static bool move_above_stderr(int *fd)
 {
     if (*fd > STDERR_FILENO)
         return true;
@@ -329,13 +333,14 @@ static bool lift(int *fd)
     return true;
 }
 
-/* Its standard input, output and errors: both ends of each. */
+/* Both ends of standard input, output and error. */
 static bool open_pipes(int ends[3][2])
 {
     for (int i = 0; i < 3; i++)
         ends[i][0] = ends[i][1] = -1;
     for (int i = 0; i < 3; i++) {
-        if (pipe2(ends[i], O_CLOEXEC) != 0 || !lift(&ends[i][0]) || !lift(&ends[i][1])) {
+        if (pipe2(ends[i], O_CLOEXEC) != 0 || !move_above_stderr(&ends[i][0]) ||
+            !move_above_stderr(&ends[i][1])) {
             for (int k = 0; k < 6; k++)
                 if (ends[k / 2][k % 2] >= 0)
                     close(ends[k / 2][k % 2]);
@@ -346,7 +351,7 @@ static bool open_pipes(int ends[3][2])
 }
 
 enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase_str *out,
-                                size_t *left_out, const struct mase_child *c, struct mase_err *err)
+                                size_t *dropped, const struct mase_child *c, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     int ends[3][2];
@@ -355,43 +360,43 @@ enum mase_status mase_child_run(enum mase_child_end *end, int *code, struct mase
     struct mase_process *cleanup = mase_process_cleanup();
     enum mase_status st = MASE_OK;
 
-    *end = MASE_CHILD_ABSENT;
-    *left_out = 0;
+    *end = MASE_CHILD_NOT_FOUND;
+    *dropped = 0;
     if (!file)
         goto out;
     if (!open_pipes(ends)) {
         st = mase_fail_errno(err, c->program, "cannot make a pipe");
         goto out;
     }
-    const int its[3] = { ends[0][0], ends[1][1], ends[2][1] };
-    struct pipes p = { .to = ends[0][1], .from = ends[1][0], .said = ends[2][0] };
+    const int child_ends[3] = { ends[0][0], ends[1][1], ends[2][1] };
+    struct pipes p = { .input = ends[0][1], .output = ends[1][0], .errors = ends[2][0] };
     p.rest = c->input;
-    p.left = c->input_size;
+    p.rest_size = c->input_size;
     p.cleanup = cleanup;
     const pid_t child = fork();
     if (child == 0)
-        become(c, file, env, its);
+        exec_child(c, file, env, child_ends);
     for (int i = 0; cleanup && i < 3; i++) {
         cleanup->fd[i] = ends[i][i ? 0 : 1];
         cleanup->child = child > 0 ? child : 0;
         cleanup->group = true;
     }
     if (child > 0)
-        setpgid(child, child); /* whoever is first: both need it */
+        setpgid(child, child); /* parent and child both set it: either may run first */
     if (child < 0)
         st = mase_fail_errno(err, c->program, "cannot start a process");
     for (int i = 0; i < 3; i++)
-        close(its[i]);
+        close(child_ends[i]);
     if (child > 0)
-        *end = attend(code, out, c, child, &p);
-    shut(&p, &p.to);
-    shut(&p, &p.from);
-    shut(&p, &p.said);
-    if (p.saying.len)
-        mase_warn("%s", mase_str_text(&p.saying));
-    mase_str_release(&p.saying);
+        *end = wait_for_child(code, out, c, child, &p);
+    close_pipe(&p, &p.input);
+    close_pipe(&p, &p.output);
+    close_pipe(&p, &p.errors);
+    if (p.error_line.len)
+        mase_warn("%s", mase_str_text(&p.error_line));
+    mase_str_release(&p.error_line);
     mase_str_release(&p.reply);
-    *left_out = p.too_much;
+    *dropped = p.dropped;
 out:
     mase_xfree(cleanup);
     mase_arena_release(&a);

@@ -1,14 +1,20 @@
 /*
- * source_read.c - the tracer's answer becomes a graph.
+ * source_read.c - build a graph from the tracer's answer, one JSON object:
  *
- *     {"name": "Test", "modules": [...], "attrs": [...], "nodes": [...], "defaults": [...],
- *      "given": [...], "passed": [...], "decided": [...], "confined": true, "training": null,
- *      or another {"modules", "attrs", "nodes"}, or {"error": {...}}}
- *     {"error": {"message": "...", "path": "net.py", "line": 12, "col": 9, "span": 4}}
+ *     name                    of the class or function, "Net"
+ *     modules, attrs, nodes   the graph of evaluation
+ *     training                null: the same graph; or an object of modules, attrs and nodes; or
+ *                             {"error": FAULT}: the network cannot be trained
+ *     confined                whether the kernel filters the child's system calls
+ *     defaults                ["scale=2"]: arguments of forward that keep their defaults
+ *     given                   ["torch.nn as nn"]: names that the file uses without importing them
+ *     passed                  [FAULT]: statements beside the network that failed
+ *     decided                 [PLACE]: lines where the shape of a sample decided
  *
- * Every module and node carries the place of the user's code it came from, under "at". A value is
- * JSON's own where JSON has it, else an object of one key: node, tuple, slice, dict, atom, float.
- * The child has run a user's code: nothing in its answer is taken on trust.
+ * or {"error": FAULT} instead of all these. A PLACE is {"path": "net.py", "line": 12, "col": 9,
+ * "span": 4}, a FAULT a place with a "message". Every module and node has the PLACE of the user's
+ * code under "at". A value that JSON lacks is an object of one key: node, tuple, slice, dict, atom,
+ * float. The child has executed a user's code, so every part of its answer is checked.
  */
 #include <math.h>
 
@@ -20,7 +26,6 @@
 #include "ir/graph/graph_parts.h"
 #include "ir/text/arg.h"
 
-/* The script's fault, or that of a file that meddles with it. */
 enum mase_status mase_reading_malformed(const struct reading *r, const char *what)
 {
     return mase_fail_in(r->err, MASE_EPARSE, r->path, "the tracer's answer has no proper %s", what);
@@ -448,26 +453,31 @@ static enum mase_status read_training(struct reading *r, const struct mase_value
     return st;
 }
 
-/* What nobody fed stays what forward says. */
-static enum mase_status tell_defaults(struct reading *r, const struct mase_value *v)
+/* Join the texts, or places as "net.py:12", of a list in the answer. */
+static enum mase_status join(struct mase_str *out, struct reading *r,
+                             const struct mase_value *answer, const char *key)
 {
-    struct mase_str text = { 0 };
-    if (!v || v->kind != MASE_LIST)
-        return mase_reading_malformed(r, "defaults");
-    for (int i = 0; i < v->count; i++)
-        if (v->items[i]->kind == MASE_STRING)
-            mase_str_printf(&text, "%s%s", i ? ", " : "", v->items[i]->s);
-    if (text.len)
-        mase_info("forward's defaults are taken: %s", mase_str_text(&text));
-    mase_str_release(&text);
+    const struct mase_value *list = mase_value_get(answer, key);
+    if (!list || list->kind != MASE_LIST)
+        return mase_reading_malformed(r, key);
+    mase_str_clear(out);
+    for (int i = 0; i < list->count; i++) {
+        const struct mase_value *v = list->items[i];
+        const struct mase_loc at = get_place(r, v);
+        mase_str_add(out, i ? ", " : "");
+        if (v->kind == MASE_STRING)
+            mase_str_add(out, v->s);
+        else
+            mase_str_printf(out, "%s:%d", at.path, at.line);
+    }
     return MASE_OK;
 }
 
 /* [{"path": "net.py", "line": 40, "message": "..."}]: statements beside the network that fail. */
-static enum mase_status tell_passed(struct reading *r, const struct mase_value *v)
+static enum mase_status warn_passed(struct reading *r, const struct mase_value *v)
 {
     if (!v || v->kind != MASE_LIST)
-        return mase_reading_malformed(r, "list of what was passed over");
+        return mase_reading_malformed(r, "passed");
     if (!v->count)
         return MASE_OK;
     const struct mase_loc at = get_place(r, v->items[0]);
@@ -482,35 +492,26 @@ static enum mase_status tell_passed(struct reading *r, const struct mase_value *
     return MASE_OK;
 }
 
-/* Places where the shape of a sample decided what forward does. */
-static enum mase_status tell_decided(struct reading *r, const struct mase_value *v)
+/* Tell what was assumed or left out. */
+static enum mase_status tell_notes(struct reading *r, const struct mase_value *answer)
 {
-    struct mase_str lines = { 0 };
-    if (!v || v->kind != MASE_LIST)
-        return mase_reading_malformed(r, "list of decisions");
-    for (int i = 0; i < v->count; i++)
-        mase_str_printf(&lines, "%s%s:%d", i ? ", " : "", get_place(r, v->items[i]).path,
-                        get_place(r, v->items[i]).line);
-    if (lines.len)
+    struct mase_str text = { 0 };
+    enum mase_status st = join(&text, r, answer, "given");
+    if (!st && text.len)
+        mase_info("%s does not import %s: that is given", r->path, mase_str_text(&text));
+    if (!st)
+        st = warn_passed(r, mase_value_get(answer, "passed"));
+    if (!st)
+        st = join(&text, r, answer, "decided");
+    if (!st && text.len)
         mase_info("The graph holds for samples of this shape, which decided at %s",
-                  mase_str_text(&lines));
-    mase_str_release(&lines);
-    return MASE_OK;
-}
-
-/* ["torch.nn as nn"]: what a pasted class uses and does not import. */
-static enum mase_status tell_given(struct reading *r, const struct mase_value *v)
-{
-    struct mase_str names = { 0 };
-    if (!v || v->kind != MASE_LIST)
-        return mase_reading_malformed(r, "list of what was given");
-    for (int i = 0; i < v->count; i++)
-        if (v->items[i]->kind == MASE_STRING)
-            mase_str_printf(&names, "%s%s", i ? ", " : "", v->items[i]->s);
-    if (names.len)
-        mase_info("%s does not import %s: that is given", r->path, mase_str_text(&names));
-    mase_str_release(&names);
-    return MASE_OK;
+                  mase_str_text(&text));
+    if (!st)
+        st = join(&text, r, answer, "defaults");
+    if (!st && text.len)
+        mase_info("forward's defaults are taken: %s", mase_str_text(&text));
+    mase_str_release(&text);
+    return st;
 }
 
 static enum mase_status read_graph(struct reading *r, const struct mase_value *answer)
@@ -529,10 +530,7 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
         mase_warn("nothing keeps %s from starting programs: the kernel, or python3's ctypes, does "
                   "not help",
                   r->path);
-    MASE_TRY(tell_given(r, mase_value_get(answer, "given")));
-    MASE_TRY(tell_passed(r, mase_value_get(answer, "passed")));
-    MASE_TRY(tell_decided(r, mase_value_get(answer, "decided")));
-    return tell_defaults(r, mase_value_get(answer, "defaults"));
+    return tell_notes(r, answer);
 }
 
 /* ---- the whole ---- */

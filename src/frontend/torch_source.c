@@ -24,7 +24,7 @@
 #include "frontend/source_read.h"
 #include "frontend/tracer.h"
 
-enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096, MAX_SAID = 1 << 16 };
+enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096, MAX_ERRORS = 1 << 16 };
 
 /* ---- the request ---- */
 
@@ -179,24 +179,24 @@ static enum mase_status ask(struct mase_str *answer, const char *path,
                                       .seconds = seconds,
                                       .memory = (int64_t)(memory_mb * (1 << 20)),
                                       .max_output = MASE_TEXT_MAX,
-                                      .max_said = MAX_SAID,
+                                      .max_errors = MAX_ERRORS,
                                       .ask = mase_question_reply,
                                       .data = asked };
     enum mase_child_end end;
-    size_t left_out;
+    size_t dropped;
     int code = 0;
-    MASE_TRY(mase_child_run(&end, &code, answer, &left_out, &child, err));
-    if (left_out)
-        mase_warn("%s printed %.1f MB more, which are left out", path, (double)left_out / 1e6);
+    MASE_TRY(mase_child_run(&end, &code, answer, &dropped, &child, err));
+    if (dropped)
+        mase_warn("%s printed %.1f MB more, which are left out", path, (double)dropped / 1e6);
     switch (end) {
-    case MASE_CHILD_ABSENT:
+    case MASE_CHILD_NOT_FOUND:
         return mase_fail_in(
             err, MASE_EUNSUPPORTED, path,
             "reading a .py model needs python3 (3.8 or later), and there is none in "
             "PATH; a .mg file, a list of layers or a model of the zoo needs none");
-    case MASE_CHILD_LATE:
+    case MASE_CHILD_TIMEOUT:
         return fail_late(path, mase_str_text(answer), seconds, err);
-    case MASE_CHILD_LOUD:
+    case MASE_CHILD_OUTPUT_LIMIT:
         return mase_fail_in(err, MASE_ELIMIT, path, "its graph has more than %d MiB of text",
                             MASE_TEXT_MAX >> 20);
     case MASE_CHILD_DONE:
