@@ -23,7 +23,7 @@
 #include <mase/graph.h>
 
 #include "formats.h"
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 
 enum {
     RG_VALUES = 64,
@@ -107,7 +107,7 @@ static inline struct rg_value *rg_call(struct rg *r, bool exact, const char *fmt
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return rg_keep(r, mase_build_call(r->g, "%s", text), exact);
+    return rg_keep(r, text_call(r->g, "%s", text), exact);
 }
 
 /* "(2, 3)", "(2,)", "()". */
@@ -366,7 +366,7 @@ static inline void rg_shared(struct rg *r, const struct rg_value *v, enum mase_o
         rg_call(r, false, "%s(%s)", m->path, v->node->name);
         return;
     }
-    mase_build_module(r->g, "m%d = %s", r->modules, made);
+    text_module(r->g, "m%d = %s", r->modules, made);
     struct rg_value *y = rg_call(r, false, "m%d(%s)", r->modules++, v->node->name);
     if (y && exact)
         rg_round(r, y);
@@ -498,7 +498,7 @@ static inline void rg_norm(struct rg *r, const struct rg_value *v)
 static inline void rg_extreme(struct rg *r, const char *x, int axis)
 {
     struct mase_node *pair =
-        mase_build_call(r->g, "torch.%s(%s, %d)", rg_pick(r, 2) ? "max" : "min", x, axis);
+        text_call(r->g, "torch.%s(%s, %d)", rg_pick(r, 2) ? "max" : "min", x, axis);
     if (!rg_call(r, false, "operator.getitem(%s, 0)", pair->name))
         mase_graph_erase(r->g, pair);
 }
@@ -534,7 +534,7 @@ static inline void rg_reduce(struct rg *r, const struct rg_value *v)
 
 static inline void rg_reshape(struct rg *r, const char *x, bool exact)
 {
-    struct mase_node *n = mase_build_call(r->g, "%s.size(0)", x);
+    struct mase_node *n = text_call(r->g, "%s.size(0)", x);
     if (!rg_call(r, exact, "%s.reshape(%s, %d, -1)", x, n->name, rg_dim(r)))
         mase_graph_erase(r->g, n);
 }
@@ -650,7 +650,7 @@ static inline void rg_count(struct rg *r, const struct rg_value *v)
 {
     if (rg_pick(r, 4))
         return;
-    struct mase_node *n = mase_build_call(r->g, "%s.size(0)", v->node->name);
+    struct mase_node *n = text_call(r->g, "%s.size(0)", v->node->name);
     struct rg_value *y = rg_call(r, false, "torch.div(%s, %s)", v->node->name, n->name);
     if (!y && !n->user_count)
         mase_graph_erase(r->g, n);

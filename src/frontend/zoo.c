@@ -57,3 +57,57 @@ enum mase_status mase_zoo_need_size(const char *model, const struct mase_data_in
     mase_snprintf(wanted, sizeof wanted, "images of %" PRId64 " x %" PRId64, height, width);
     return refuse(model, data, wanted, err);
 }
+
+/* ---- layers ---- */
+
+const char *mase_zoo_path(struct mase_graph *g, const char *path, int i)
+{
+    return mase_arena_printf(&g->arena, "%s.%d", path, i);
+}
+
+struct mase_node *mase_zoo_linear(struct mase_graph *g, struct mase_node *x, const char *path,
+                                  int in, int out)
+{
+    return mase_build_layer(g, x, MASE_OP_linear, path,
+                            MASE_ARGS(mase_arg_int(in), mase_arg_int(out)));
+}
+
+struct mase_node *mase_zoo_norm(struct mase_graph *g, struct mase_node *x, enum mase_op op,
+                                const char *path, int features, double momentum)
+{
+    return mase_build_layer(
+        g, x, op, path,
+        MASE_ARGS(mase_arg_int(features), mase_arg_float(1e-5), mase_arg_float(momentum)));
+}
+
+struct mase_node *mase_zoo_relu(struct mase_graph *g, struct mase_node *x, const char *path,
+                                int inplace)
+{
+    return mase_build_layer(g, x, MASE_OP_relu, path, MASE_ARGS(mase_arg_int(inplace)));
+}
+
+struct mase_node *mase_zoo_max_pool(struct mase_graph *g, struct mase_node *x, const char *path,
+                                    int kernel, int stride, int padding)
+{
+    return mase_build_layer(
+        g, x, MASE_OP_max_pool2d, path,
+        MASE_ARGS(mase_arg_int(kernel), mase_arg_int(stride), mase_arg_int(padding)));
+}
+
+struct mase_node *mase_zoo_conv(struct mase_graph *g, struct mase_node *x, const char *path,
+                                const struct mase_conv *c)
+{
+    const struct mase_arg one = mase_arg_int(1); /* dilation, groups */
+    return mase_build_layer(g, x, c->op, path,
+                            MASE_ARGS(mase_arg_int(c->channels[0]), mase_arg_int(c->channels[1]),
+                                      mase_arg_int(c->kernel), mase_arg_int(c->stride), c->padding,
+                                      one, one, mase_arg_bool(c->bias)));
+}
+
+struct mase_node *mase_zoo_rows(struct mase_graph *g, struct mase_node *x)
+{
+    struct mase_node *size =
+        mase_build_call(g, MASE_CALL_METHOD, "size", MASE_ARGS(mase_arg_node(x), mase_arg_int(0)));
+    return mase_build_call(g, MASE_CALL_METHOD, "view",
+                           MASE_ARGS(mase_arg_node(x), mase_arg_node(size), mase_arg_int(-1)));
+}

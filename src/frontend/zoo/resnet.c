@@ -8,7 +8,6 @@
 #include <math.h>
 
 #include "frontend/zoo/zoo_parts.h"
-#include "ir/graph/graph_build.h"
 
 struct net {
     const char *name;
@@ -26,9 +25,12 @@ struct block {
 static struct mase_node *conv(struct mase_graph *g, struct mase_node *x, const char *path, int in,
                               int out, int kernel, int stride)
 {
-    x = mase_build_layer(g, x,
-                         "%s = Conv2d(%d, %d, kernel_size=%d, stride=%d, padding=%d, bias=False)",
-                         path, in, out, kernel, stride, kernel / 2);
+    x = mase_zoo_conv(g, x, path,
+                      &(struct mase_conv){ .op = MASE_OP_conv2d,
+                                           .channels = { in, out },
+                                           .kernel = kernel,
+                                           .stride = stride,
+                                           .padding = mase_arg_int(kernel / 2) });
     struct mase_param *w = mase_module_param(mase_node_module(x), "weight");
     w->init = MASE_INIT_NORMAL;
     w->scale = (float)sqrt(2.0 / (out * kernel * kernel));
@@ -42,12 +44,15 @@ static struct mase_node *conv_norm(struct block *b, struct mase_node *x, int i, 
     const char *path = mase_arena_printf(&b->g->arena, "%sconv%d", b->path, i);
     x = conv(b->g, x, path, b->in, out, kernel, stride);
     b->in = out;
-    return mase_build_layer(b->g, x, "%sbn%d = BatchNorm2d(%d)", b->path, i, out);
+    path = mase_arena_printf(&b->g->arena, "%sbn%d", b->path, i);
+    return mase_zoo_norm(b->g, x, MASE_OP_batch_norm2d, path, out, 0.1);
 }
 
-static struct mase_node *relu(const struct block *b, const struct mase_node *x)
+static struct mase_node *relu(const struct block *b, struct mase_node *x)
 {
-    return mase_build_call(b->g, "%srelu(%s)", b->path, x->name);
+    return mase_build_call(b->g, MASE_CALL_MODULE,
+                           mase_arena_printf(&b->g->arena, "%srelu", b->path),
+                           MASE_ARGS(mase_arg_node(x)));
 }
 
 static struct mase_node *basic_block(struct block *b, struct mase_node *x, int width, int stride)
@@ -69,16 +74,19 @@ static struct mase_node *residual(struct mase_graph *g, struct mase_node *x, con
                                   const char *path, int *channels, int width, int stride)
 {
     struct block b = { g, path, *channels };
-    mase_build_module(g, "%srelu = ReLU(inplace=True)", path);
+    mase_build_module(g, MASE_OP_relu, mase_arena_printf(&g->arena, "%srelu", path),
+                      MASE_ARGS(mase_arg_bool(true)));
     struct mase_node *y =
         net->bottleneck ? bottleneck(&b, x, width, stride) : basic_block(&b, x, width, stride);
     if (stride != 1 || *channels != b.in) {
         x = conv(g, x, mase_arena_printf(&g->arena, "%sdownsample.0", path), *channels, b.in, 1,
                  stride);
-        x = mase_build_layer(g, x, "%sdownsample.1 = BatchNorm2d(%d)", path, b.in);
+        x = mase_zoo_norm(g, x, MASE_OP_batch_norm2d,
+                          mase_arena_printf(&g->arena, "%sdownsample.1", path), b.in, 0.1);
     }
     *channels = b.in;
-    return relu(&b, mase_build_call(g, "operator.add(%s, %s)", y->name, x->name));
+    return relu(&b, mase_build_call(g, MASE_CALL_FUNCTION, "operator.add",
+                                    MASE_ARGS(mase_arg_node(y), mase_arg_node(x))));
 }
 
 static enum mase_status build(struct mase_graph **out, const struct net *net,
@@ -89,16 +97,19 @@ static enum mase_status build(struct mase_graph **out, const struct net *net,
     struct mase_node *x = mase_build_input(g, "x", "torch.Tensor");
     int channels = 64;
     x = conv(g, x, "conv1", (int)data->sample.dim[0], channels, 7, 2);
-    x = mase_build_layer(g, x, "bn1 = BatchNorm2d(64)");
-    x = mase_build_layer(g, x, "relu = ReLU(inplace=True)");
-    x = mase_build_layer(g, x, "maxpool = MaxPool2d(kernel_size=3, stride=2, padding=1)");
+    x = mase_zoo_norm(g, x, MASE_OP_batch_norm2d, "bn1", channels, 0.1);
+    x = mase_zoo_relu(g, x, "relu", true);
+    x = mase_zoo_max_pool(g, x, "maxpool", 3, 2, 1);
     for (int stage = 0; stage < 4; stage++)
         for (int i = 0; i < net->blocks[stage]; i++)
             x = residual(g, x, net, mase_arena_printf(&g->arena, "layer%d.%d.", stage + 1, i),
                          &channels, 64 << stage, stage > 0 && i == 0 ? 2 : 1);
-    x = mase_build_layer(g, x, "avgpool = AdaptiveAvgPool2d((1, 1))");
-    x = mase_build_call(g, "torch.flatten(%s, 1)", x->name);
-    x = mase_build_layer(g, x, "fc = Linear(%d, %d)", channels, data->classes);
+    const struct mase_arg pooled =
+        mase_arg_seq(&g->arena, MASE_ARG_TUPLE, MASE_ARGS(mase_arg_int(1), mase_arg_int(1)));
+    x = mase_build_layer(g, x, MASE_OP_adaptive_avg_pool2d, "avgpool", MASE_ARGS(pooled));
+    x = mase_build_call(g, MASE_CALL_FUNCTION, "torch.flatten",
+                        MASE_ARGS(mase_arg_node(x), mase_arg_int(1)));
+    x = mase_zoo_linear(g, x, "fc", channels, data->classes);
     mase_build_output(g, x);
     *out = g;
     return MASE_OK;

@@ -3,7 +3,6 @@
  * layers.
  */
 #include "frontend/zoo/zoo_parts.h"
-#include "ir/graph/graph_build.h"
 
 enum mase_status mase_zoo_vgg7(struct mase_graph **out, const struct mase_data_info *data,
                                struct mase_err *err)
@@ -16,21 +15,26 @@ enum mase_status mase_zoo_vgg7(struct mase_graph **out, const struct mase_data_i
     for (int stage = 0; stage < 3; stage++) {
         const int width = channels[stage];
         for (int k = 0; k < 2; k++, in = width) {
-            x = mase_build_layer(g, x,
-                                 "feature_layers.%d = Conv2d(%d, %d, kernel_size=3, padding=1)",
-                                 i++, in, width);
-            x = mase_build_layer(g, x, "feature_layers.%d = BatchNorm2d(%d, momentum=0.9)", i++,
-                                 width);
-            x = mase_build_layer(g, x, "feature_layers.%d = ReLU(inplace=True)", i++);
+            x = mase_zoo_conv(g, x, mase_zoo_path(g, "feature_layers", i++),
+                              &(struct mase_conv){ .op = MASE_OP_conv2d,
+                                                   .channels = { in, width },
+                                                   .kernel = 3,
+                                                   .stride = 1,
+                                                   .padding = mase_arg_int(1),
+                                                   .bias = true });
+            x = mase_zoo_norm(g, x, MASE_OP_batch_norm2d, mase_zoo_path(g, "feature_layers", i++),
+                              width, 0.9);
+            x = mase_zoo_relu(g, x, mase_zoo_path(g, "feature_layers", i++), true);
         }
-        x = mase_build_layer(g, x, "feature_layers.%d = MaxPool2d(kernel_size=2)", i++);
+        x = mase_zoo_max_pool(g, x, mase_zoo_path(g, "feature_layers", i++), 2, 2, 0);
     }
-    x = mase_build_call(g, "%s.view(-1, 8192)", x->name); // 512 channels of 4 x 4
-    x = mase_build_layer(g, x, "classifier.0 = Linear(8192, 1024)");
-    x = mase_build_layer(g, x, "classifier.1 = ReLU(inplace=True)");
-    x = mase_build_layer(g, x, "classifier.2 = Linear(1024, 1024)");
-    x = mase_build_layer(g, x, "classifier.3 = ReLU(inplace=True)");
-    x = mase_build_layer(g, x, "last_layer = Linear(1024, %d)", data->classes);
+    x = mase_build_call(g, MASE_CALL_METHOD, "view", // 512 channels of 4 x 4
+                        MASE_ARGS(mase_arg_node(x), mase_arg_int(-1), mase_arg_int(8192)));
+    x = mase_zoo_linear(g, x, "classifier.0", 8192, 1024);
+    x = mase_zoo_relu(g, x, "classifier.1", true);
+    x = mase_zoo_linear(g, x, "classifier.2", 1024, 1024);
+    x = mase_zoo_relu(g, x, "classifier.3", true);
+    x = mase_zoo_linear(g, x, "last_layer", 1024, data->classes);
     mase_build_output(g, x);
     *out = g;
     return MASE_OK;

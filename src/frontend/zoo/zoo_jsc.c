@@ -4,7 +4,6 @@
  * The last layer is a relu on the logits, as in the original.
  */
 #include "frontend/zoo/zoo_parts.h"
-#include "ir/graph/graph_build.h"
 
 /* What a network is made of; a positive number is a linear layer of so many outputs. */
 enum {
@@ -34,15 +33,14 @@ static enum mase_status build(struct mase_graph **out, const char *name, const c
     struct mase_node *x = mase_build_input(g, "x", NULL);
     int width = (int)data->sample.dim[0];
     for (int i = 0; layers[i] != END; i++) {
+        const char *at = mase_zoo_path(g, path, i);
         if (layers[i] == NORM) {
-            x = mase_build_layer(g, x, "%s.%d = BatchNorm1d(%d)", path, i, width);
-        } else if (layers[i] == RELU) {
-            x = mase_build_layer(g, x, "%s.%d = ReLU()", path, i);
-        } else if (layers[i] == RELU_W) {
-            x = mase_build_layer(g, x, "%s.%d = ReLU(%d)", path, i, width);
+            x = mase_zoo_norm(g, x, MASE_OP_batch_norm1d, at, width, 0.1);
+        } else if (layers[i] == RELU || layers[i] == RELU_W) {
+            x = mase_zoo_relu(g, x, at, layers[i] == RELU ? 0 : width);
         } else {
             const int outputs = layers[i] == CLASSES ? data->classes : layers[i];
-            x = mase_build_layer(g, x, "%s.%d = Linear(%d, %d)", path, i, width, outputs);
+            x = mase_zoo_linear(g, x, at, width, outputs);
             width = outputs;
         }
     }

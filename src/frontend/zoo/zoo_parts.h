@@ -1,13 +1,14 @@
 /*
  * zoo_parts.h - what the builders of the zoo share; private to it.
  *
- * A builder checks the data, then makes the graph with the verbs of graph_build.h. Numbers are
- * printed as int in the texts: a dataset's lengths are small.
+ * A builder checks the data, then makes the graph layer by layer.
  */
 #ifndef MASE_FRONTEND_ZOO_ZOO_PARTS_H
 #define MASE_FRONTEND_ZOO_ZOO_PARTS_H
 
 #include <mase/zoo.h>
+
+#include "ir/graph/graph_build.h"
 
 typedef enum mase_status mase_zoo_fn(struct mase_graph **out, const struct mase_data_info *data,
                                      struct mase_err *err);
@@ -21,6 +22,30 @@ enum mase_status mase_zoo_need_rank(const char *model, const struct mase_data_in
 enum mase_status mase_zoo_need_size(const char *model, const struct mase_data_info *data,
                                     int64_t height, int64_t width,
                                     struct mase_err *err) MASE_MUST_CHECK;
+
+/* "PATH.I", in the graph's arena. */
+const char *mase_zoo_path(struct mase_graph *g, const char *path, int i);
+/* Register a layer under path and call it with x. */
+struct mase_node *mase_zoo_linear(struct mase_graph *g, struct mase_node *x, const char *path,
+                                  int in, int out);
+struct mase_node *mase_zoo_norm(struct mase_graph *g, struct mase_node *x, enum mase_op op,
+                                const char *path, int features, double momentum);
+/* inplace: ReLU's argument, a bool or what PyTorch takes for one. */
+struct mase_node *mase_zoo_relu(struct mase_graph *g, struct mase_node *x, const char *path,
+                                int inplace);
+struct mase_node *mase_zoo_max_pool(struct mase_graph *g, struct mase_node *x, const char *path,
+                                    int kernel, int stride, int padding);
+/* A convolution of channels[0] to channels[1] in windows of `kernel` per dimension. */
+struct mase_conv {
+    enum mase_op op;
+    int channels[2], kernel, stride;
+    struct mase_arg padding;
+    bool bias;
+};
+struct mase_node *mase_zoo_conv(struct mase_graph *g, struct mase_node *x, const char *path,
+                                const struct mase_conv *c);
+/* x.view(x.size(0), -1): one row per sample. */
+struct mase_node *mase_zoo_rows(struct mase_graph *g, struct mase_node *x);
 
 /* toy_convnet with other channels: after block_1 ... block_4. */
 enum mase_status mase_zoo_toy_convnet_of(struct mase_graph **out, const int channels[4],

@@ -20,7 +20,7 @@
 #include <mase/rng.h>
 #include <mase/run.h>
 
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 
 /* What the numbers must be like. */
 enum values {
@@ -125,9 +125,9 @@ static inline struct mase_node *add_statement(struct mase_graph *g, const char *
     else if (!strncmp(text, "index ", 6))
         return add_index(g, text);
     else if (strstr(text, " = "))
-        mase_build_module(g, "%s", text);
+        text_module(g, "%s", text);
     else
-        return mase_build_call(g, "%s", text);
+        return text_call(g, "%s", text);
     return NULL;
 }
 

@@ -4,7 +4,7 @@
 #include "run_cases.h"
 #include "unit/ir/build.h"
 
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 
 static struct mase_node *node(struct mase_graph *g, const char *name)
 {
@@ -134,7 +134,7 @@ static void quantise_flatten(struct mase_graph *g)
 static void quantise_dropout(struct mase_graph *g)
 {
     struct mase_quant q = integer_8_4();
-    mase_build_module(g, "drop = Dropout(0.5)");
+    text_module(g, "drop = Dropout(0.5)");
     mase_module_set_quant(g, mase_graph_module(g, "drop"), &q);
 }
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "golden.h"
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 #include "pass/analysis/cost.h"
 #include "run_cases.h"
 #include "unit/ir/cases.h"
@@ -225,9 +225,9 @@ static void what_cannot_be_counted_is_refused(void **state)
     (void)state;
     struct mase_graph *g = mase_graph_new("large");
     struct mase_node *x = mase_build_input(g, "x", NULL);
-    x = mase_build_call(g, "%s.expand(32768, 32768)", x->name);
+    x = text_call(g, "%s.expand(32768, 32768)", x->name);
     for (int i = 0; i < 300; i++)
-        x = mase_build_call(g, "torch.matmul(%s, %s)", x->name, x->name);
+        x = text_call(g, "torch.matmul(%s, %s)", x->name, x->name);
     mase_build_output(g, x);
     struct fixture f;
     setup_graph(&f, g, (struct mase_shape){ 2, { 1, 1 } });
@@ -352,8 +352,8 @@ static void average_bits_of_transposed_convolutions(void **state)
     struct fixture f;
     struct mase_graph *g = mase_graph_new("up");
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "up = ConvTranspose1d(4, 6, 3)");
-    mase_build_output(g, mase_build_call(g, "up(x)"));
+    text_module(g, "up = ConvTranspose1d(4, 6, 3)");
+    mase_build_output(g, text_call(g, "up(x)"));
     setup_graph(&f, g, (struct mase_shape){ 3, { 1, 4, 10 } });
     RUN(&f, "quantize",
         "by = 'type'\ndefault.config.name = 'NA'\n"

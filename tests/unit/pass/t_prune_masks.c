@@ -10,7 +10,7 @@
 #include <mase/prune.h>
 #include <mase/rng.h>
 
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 
 enum { MOST = 4096 };
 
@@ -180,18 +180,18 @@ static void layers_that_have_weights(void **state)
     (void)state;
     mase_log_set_level(MASE_ERROR);
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "c = Conv2d(3, 4, 3)");
-    mase_build_module(g, "b = BatchNorm2d(4)");
-    mase_build_module(g, "t = ConvTranspose2d(4, 2, 2)");
-    mase_build_module(g, "l = LSTM(3, 4)");
+    text_module(g, "c = Conv2d(3, 4, 3)");
+    text_module(g, "b = BatchNorm2d(4)");
+    text_module(g, "t = ConvTranspose2d(4, 2, 2)");
+    text_module(g, "l = LSTM(3, 4)");
     mase_graph_add_attr(g, "w", MASE_F32, &(struct mase_shape){ 2, { 5, 4 } }, false);
     mase_graph_insert(g, NULL, MASE_GET_ATTR, "w", NULL, NULL);
-    mase_build_call(g, "c(x)");
-    mase_build_call(g, "b(c)");
-    mase_build_call(g, "c(b)"); /* twice, pruned once */
-    mase_build_call(g, "t(c_1)");
-    mase_build_call(g, "torch.nn.functional.linear(t, w)");
-    mase_build_output(g, mase_build_call(g, "l(linear)"));
+    text_call(g, "c(x)");
+    text_call(g, "b(c)");
+    text_call(g, "c(b)"); /* twice, pruned once */
+    text_call(g, "t(c_1)");
+    text_call(g, "torch.nn.functional.linear(t, w)");
+    mase_build_output(g, text_call(g, "l(linear)"));
     assert_int_equal(targets(&list, &a, g, false), 5);
     for (int i = 0; i < 5; i++)
         assert_string_equal(list[i].name, want[i]);

@@ -12,7 +12,7 @@
 #include <mase/torch.h>
 
 #include "formats.h"
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 
 enum { ROWS = 3000, EPOCHS = 3 };
 
@@ -65,8 +65,8 @@ static struct mase_graph *identity(void)
 {
     struct mase_graph *g = mase_graph_new("identity");
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "fc = Linear(4, 4, bias=False)");
-    mase_build_output(g, mase_build_call(g, "fc(x)"));
+    text_module(g, "fc = Linear(4, 4, bias=False)");
+    mase_build_output(g, text_call(g, "fc(x)"));
     mase_graph_init_weights(g, 1);
     struct mase_tensor *w = &mase_module_param(mase_graph_module(g, "fc"), "weight")->tensor;
     for (int i = 0; i < CLASSES * CLASSES; i++)

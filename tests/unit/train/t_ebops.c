@@ -9,7 +9,7 @@
 
 #include "exec/plan/plan_parts.h"
 #include "formats.h"
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 #include "train/ebops.h"
 
 enum { C = 4, L = 9, K = 3, O = 6, POSITIONS = L - K + 1, GROUPS = 2, EACH = C / GROUPS, F = 5 };
@@ -19,10 +19,10 @@ static struct mase_graph *network(void)
 {
     struct mase_graph *g = mase_graph_new("small");
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "conv = Conv1d(4, 6, 3, groups=2)");
-    mase_build_module(g, "fc = Linear(7, 5)");
-    mase_build_call(g, "conv(x)");
-    mase_build_output(g, mase_build_call(g, "fc(conv)"));
+    text_module(g, "conv = Conv1d(4, 6, 3, groups=2)");
+    text_module(g, "fc = Linear(7, 5)");
+    text_call(g, "conv(x)");
+    mase_build_output(g, text_call(g, "fc(conv)"));
     return g;
 }
 
@@ -179,10 +179,10 @@ static struct mase_graph *spreading(void)
 {
     struct mase_graph *g = mase_graph_new("up");
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "up = ConvTranspose1d(4, 6, 4, stride=2, groups=2, bias=False)");
-    mase_build_module(g, "act = ReLU()");
-    mase_build_call(g, "up(x)");
-    mase_build_output(g, mase_build_call(g, "act(up)"));
+    text_module(g, "up = ConvTranspose1d(4, 6, 4, stride=2, groups=2, bias=False)");
+    text_module(g, "act = ReLU()");
+    text_call(g, "up(x)");
+    mase_build_output(g, text_call(g, "act(up)"));
     return g;
 }
 
@@ -328,14 +328,14 @@ static struct mase_plan *fixed_plan(struct mase_graph *g, struct mase_arena *a)
 {
     struct mase_plan *p = NULL;
     mase_build_input(g, "x", NULL);
-    mase_build_module(g, "lstm = LSTM(4, 3, batch_first=True)");
-    mase_build_module(g, "fc = Linear(3, 3)");
-    mase_build_module(g, "last = Linear(3, 2, bias=False)");
-    mase_build_call(g, "lstm(x)");
-    mase_build_call(g, "operator.getitem(lstm, 0)");
-    mase_build_call(g, "fc(getitem)");
-    mase_build_call(g, "operator.add(fc, getitem)");
-    mase_build_output(g, mase_build_call(g, "last(add)"));
+    text_module(g, "lstm = LSTM(4, 3, batch_first=True)");
+    text_module(g, "fc = Linear(3, 3)");
+    text_module(g, "last = Linear(3, 2, bias=False)");
+    text_call(g, "lstm(x)");
+    text_call(g, "operator.getitem(lstm, 0)");
+    text_call(g, "fc(getitem)");
+    text_call(g, "operator.add(fc, getitem)");
+    mase_build_output(g, text_call(g, "last(add)"));
     const struct mase_format *i8 = integer_format(8, 4), *i5 = integer_format(5, 4);
     const struct mase_quant lstm = { .operand = { i8, i5, i8 } };
     const struct mase_quant fc = { .operand = { [MASE_DATA_IN] = i8, [MASE_WEIGHT] = i5 } };

@@ -1,5 +1,5 @@
 /*
- * t_build.c - networks from Python-like texts.
+ * t_graph_text.c - networks from Python-like texts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ir/graph/graph_build.h"
+#include "graph_text.h"
 #include "run_cases.h"
 
 static void assert_graph(struct mase_graph *g, const char *text)
@@ -30,9 +30,9 @@ static void operations_by_their_names(void **state)
     (void)state;
     struct mase_graph *g = mase_graph_new("g");
     mase_build_input(g, "x", NULL);
-    mase_build_call(g, "linear(x, x)");
-    mase_build_call(g, "softmax(linear, dim=1)");
-    mase_build_output(g, mase_build_call(g, "expand(softmax, 2, 3)"));
+    text_call(g, "linear(x, x)");
+    text_call(g, "softmax(linear, dim=1)");
+    mase_build_output(g, text_call(g, "expand(softmax, 2, 3)"));
     const struct mase_node *n = mase_graph_find(g, "softmax");
     assert_true(n->op == MASE_OP_softmax && n->kind == MASE_CALL_FUNCTION);
     assert_string_equal(n->target, "torch.nn.functional.softmax");
@@ -46,14 +46,14 @@ static void every_kind_of_call(void **state)
     (void)state;
     struct mase_graph *g = mase_graph_new("g");
     struct mase_node *x = mase_build_input(g, "x", "torch.Tensor");
-    mase_build_module(g, "act = ReLU()");
-    x = mase_build_layer(g, x, "fc.%d = Linear(%d, out_features=3)", 0, 4);
-    x = mase_build_call(g, "act(%s)", x->name);
-    x = mase_build_call(g, "torch.nn.functional.max_pool2d(x, (2, 2), stride=None, padding=[0])");
-    x = mase_build_call(g, "operator.mul( %s ,-1.5e-1 )", x->name);
-    x = mase_build_call(g, "mul.view(-1, 2)");
-    x = mase_build_call(g, "torch.div(view, 2, rounding_mode='floor')");
-    mase_build_output(g, mase_build_call(g, "act(div)"));
+    text_module(g, "act = ReLU()");
+    x = text_layer(g, x, "fc.%d = Linear(%d, out_features=3)", 0, 4);
+    x = text_call(g, "act(%s)", x->name);
+    x = text_call(g, "torch.nn.functional.max_pool2d(x, (2, 2), stride=None, padding=[0])");
+    x = text_call(g, "operator.mul( %s ,-1.5e-1 )", x->name);
+    x = text_call(g, "mul.view(-1, 2)");
+    x = text_call(g, "torch.div(view, 2, rounding_mode='floor')");
+    mase_build_output(g, text_call(g, "act(div)"));
     assert_graph(
         g, "graph():\n"
            "    %x : torch.Tensor [num_users=2] = placeholder[target=x]\n"
@@ -79,11 +79,11 @@ static void constructors(void **state)
     struct mase_graph *g = mase_graph_new("g");
     struct mase_str s = { 0 };
     mase_module_repr(&s,
-                     mase_build_module(g, "a = Conv2d(1, 2, (3, 5), padding='same', bias=False)"));
+                     text_module(g, "a = Conv2d(1, 2, (3, 5), padding='same', bias=False)"));
     mase_str_addc(&s, '\n');
-    mase_module_repr(&s, mase_build_module(g, "b = BatchNorm2d(%d, eps=1e-3, momentum=.9)", 4));
+    mase_module_repr(&s, text_module(g, "b = BatchNorm2d(%d, eps=1e-3, momentum=.9)", 4));
     mase_str_addc(&s, '\n');
-    mase_module_repr(&s, mase_build_module(g, "c.d.0=Softmax(dim=None)"));
+    mase_module_repr(&s, text_module(g, "c.d.0=Softmax(dim=None)"));
     assert_string_equal(
         mase_str_text(&s),
         "Conv2d(1, 2, kernel_size=(3, 5), stride=(1, 1), padding=same, bias=False)\n"
@@ -107,9 +107,9 @@ static void assert_aborts(bool call, const char *text)
         struct mase_graph *g = mase_graph_new("g");
         mase_build_input(g, "x", NULL);
         if (call)
-            mase_build_call(g, "%s", text);
+            text_call(g, "%s", text);
         else
-            mase_build_module(g, "%s", text);
+            text_module(g, "%s", text);
         _exit(0);
     }
     int status = 0;
