@@ -35,8 +35,7 @@ static struct mase_graph *conv_bn(const struct mase_data_info *data)
     x = text_layer(g, x, "bn1 = BatchNorm2d(8)");
     x = text_layer(g, x, "relu1 = ReLU()");
     x = text_layer(g, x, "pool = MaxPool2d(2, 2)");
-    x = text_layer(g, x,
-                         "conv2 = Conv2d(8, 12, 3, stride=2, padding=1, groups=4, bias=False)");
+    x = text_layer(g, x, "conv2 = Conv2d(8, 12, 3, stride=2, padding=1, groups=4, bias=False)");
     x = text_layer(g, x, "bn2 = BatchNorm2d(12)");
     x = text_layer(g, x, "relu2 = ReLU()");
     x = text_layer(g, x, "avg = AdaptiveAvgPool2d((1, 1))");

@@ -305,8 +305,8 @@ static int reap(pid_t child, struct pipes *p, size_t most)
     return WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
 }
 
-static enum mase_child_end wait_for_child(int *code, struct mase_str *out, const struct mase_child *c,
-                                pid_t child, struct pipes *p)
+static enum mase_child_end wait_for_child(int *code, struct mase_str *out,
+                                          const struct mase_child *c, pid_t child, struct pipes *p)
 {
     fcntl(p->input, F_SETFL, O_NONBLOCK);
     const enum mase_child_end end = pump(p, out, c, child);

@@ -78,8 +78,7 @@ static void constructors(void **state)
     (void)state;
     struct mase_graph *g = mase_graph_new("g");
     struct mase_str s = { 0 };
-    mase_module_repr(&s,
-                     text_module(g, "a = Conv2d(1, 2, (3, 5), padding='same', bias=False)"));
+    mase_module_repr(&s, text_module(g, "a = Conv2d(1, 2, (3, 5), padding='same', bias=False)"));
     mase_str_addc(&s, '\n');
     mase_module_repr(&s, text_module(g, "b = BatchNorm2d(%d, eps=1e-3, momentum=.9)", 4));
     mase_str_addc(&s, '\n');
