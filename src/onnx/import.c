@@ -329,7 +329,7 @@ static enum mase_status add_outputs(struct mase_ox_import *im)
         if (!v)
             return mase_ox_fail(im, MASE_EVALUE, "its output '%s' is made by no node",
                                 g->output.items[i].name);
-        items[i] = N(mase_ox_node_of(im, v));
+        items[i] = ARG_NODE(mase_ox_node_of(im, v));
         keys[i] = v->name;
         MASE_TRY(im->status);
     }

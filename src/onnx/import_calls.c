@@ -220,7 +220,7 @@ struct mase_node *mase_ox_emit_target(struct mase_ox_import *im, enum mase_node_
 struct mase_node *mase_ox_emit_layer(struct mase_ox_import *im, const char *path,
                                      struct mase_node *x)
 {
-    const struct mase_arg arg = N(x);
+    const struct mase_arg arg = ARG_NODE(x);
     return insert(im, MASE_CALL_MODULE, path, &arg, 1, NULL, NULL, 0);
 }
 
@@ -235,7 +235,7 @@ struct mase_arg mase_ox_int_list(struct mase_ox_import *im, const int64_t *v, in
 {
     struct mase_arg *items = mase_new_array(&im->arena, struct mase_arg, (size_t)count);
     for (int i = 0; i < count; i++)
-        items[i] = I(v[i]);
+        items[i] = ARG_INT(v[i]);
     return mase_ox_list(im, items, count);
 }
 
@@ -251,18 +251,18 @@ struct mase_node *mase_ox_cast(struct mase_ox_import *im, struct mase_node *x,
 {
     return has_failed(im) || mase_ox_dtype(im, x) == dtype
                ? x
-               : EMIT(im, MASE_OP_to, N(x), mase_ox_type(dtype));
+               : EMIT(im, MASE_OP_to, ARG_NODE(x), mase_ox_type(dtype));
 }
 
 struct mase_node *mase_ox_item(struct mase_ox_import *im, struct mase_node *x, int i)
 {
-    return EMIT(im, MASE_OP_getitem, N(x), I(i));
+    return EMIT(im, MASE_OP_getitem, ARG_NODE(x), ARG_INT(i));
 }
 
 struct mase_node *mase_ox_reshape(struct mase_ox_import *im, struct mase_node *x,
                                   const struct mase_arg *dims, int count)
 {
-    return EMIT(im, MASE_OP_reshape, N(x), mase_ox_list(im, dims, count));
+    return EMIT(im, MASE_OP_reshape, ARG_NODE(x), mase_ox_list(im, dims, count));
 }
 
 struct mase_node *mase_ox_permute(struct mase_ox_import *im, struct mase_node *x, const int *order,
@@ -271,19 +271,19 @@ struct mase_node *mase_ox_permute(struct mase_ox_import *im, struct mase_node *x
     struct mase_arg items[MASE_MAX_RANK];
     bool is_same = true;
     for (int i = 0; i < rank; i++) {
-        items[i] = I(order[i]);
+        items[i] = ARG_INT(order[i]);
         is_same = is_same && order[i] == i;
     }
-    return is_same ? x : EMIT(im, MASE_OP_permute, N(x), mase_ox_list(im, items, rank));
+    return is_same ? x : EMIT(im, MASE_OP_permute, ARG_NODE(x), mase_ox_list(im, items, rank));
 }
 
 struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, int axis,
                                 struct mase_arg start, struct mase_arg stop, int64_t step)
 {
-    struct mase_arg items[MASE_MAX_RANK], part[3] = { start, stop, I(step) };
-    const struct mase_arg all[3] = { NONE, NONE, NONE };
+    struct mase_arg items[MASE_MAX_RANK], part[3] = { start, stop, ARG_INT(step) };
+    const struct mase_arg all[3] = { ARG_NONE, ARG_NONE, ARG_NONE };
     for (int i = 0; i < axis; i++)
         items[i] = mase_arg_seq(&im->arena, MASE_ARG_SLICE, all, 3);
     items[axis] = mase_arg_seq(&im->arena, MASE_ARG_SLICE, part, 3);
-    return EMIT(im, MASE_OP_getitem, N(x), mase_ox_list(im, items, axis + 1));
+    return EMIT(im, MASE_OP_getitem, ARG_NODE(x), mase_ox_list(im, items, axis + 1));
 }

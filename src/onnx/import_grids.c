@@ -114,10 +114,11 @@ struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
                                 enum mase_ox_way way)
 {
     if (way != OX_AWAY)
-        return EMIT(im, ways[way].op, N(x));
-    struct mase_node *half = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_abs, N(x))), F(0.5));
-    return EMIT(im, MASE_OP_mul, N(EMIT(im, MASE_OP_sign, N(x))),
-                N(EMIT(im, MASE_OP_floor, N(half))));
+        return EMIT(im, ways[way].op, ARG_NODE(x));
+    struct mase_node *half =
+        EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_FLOAT(0.5));
+    return EMIT(im, MASE_OP_mul, ARG_NODE(EMIT(im, MASE_OP_sign, ARG_NODE(x))),
+                ARG_NODE(EMIT(im, MASE_OP_floor, ARG_NODE(half))));
 }
 
 /* Fixed point, as QONNX writes it: a step that is a power of two. */
@@ -249,13 +250,13 @@ static struct mase_arg spread(struct mase_ox_import *im, const struct mase_ox_gr
     for (int64_t i = 1; i < g->count; i++)
         same &= v[i] == v[0];
     if (same)
-        return F(v[0]);
+        return ARG_FLOAT(v[0]);
     for (int d = 0; d < s.rank; d++)
         s.dim[d] = d ? 1 : g->count;
     struct mase_tensor t = mase_tensor(&im->arena, MASE_F32, g->shape ? g->shape : &s, true);
     for (int64_t i = 0; i < g->count; i++)
         mase_tensor_set(&t, i, v[i]);
-    return N(mase_ox_constant(im, &t));
+    return ARG_NODE(mase_ox_constant(im, &t));
 }
 
 static bool has_zero(const struct mase_ox_grid *g)
@@ -271,14 +272,16 @@ static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
 {
     const struct mase_arg lo = spread(im, g, g->lo, rank), hi = spread(im, g, g->hi, rank);
     if (lo.kind == MASE_ARG_FLOAT && hi.kind == MASE_ARG_FLOAT)
-        return EMIT(im, MASE_OP_clamp, N(y), lo, hi);
-    const struct mase_arg low = N(lo.kind == MASE_ARG_FLOAT ? mase_ox_scalar(im, MASE_F32, lo.f)
-                                                            : lo.node),
-                          high = N(hi.kind == MASE_ARG_FLOAT ? mase_ox_scalar(im, MASE_F32, hi.f)
-                                                             : hi.node);
-    const struct mase_arg above[] = { N(y), low };
+        return EMIT(im, MASE_OP_clamp, ARG_NODE(y), lo, hi);
+    const struct mase_arg low = ARG_NODE(lo.kind == MASE_ARG_FLOAT
+                                             ? mase_ox_scalar(im, MASE_F32, lo.f)
+                                             : lo.node),
+                          high = ARG_NODE(hi.kind == MASE_ARG_FLOAT
+                                              ? mase_ox_scalar(im, MASE_F32, hi.f)
+                                              : hi.node);
+    const struct mase_arg above[] = { ARG_NODE(y), low };
     y = mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.maximum", above, 2);
-    const struct mase_arg below[] = { N(y), high };
+    const struct mase_arg below[] = { ARG_NODE(y), high };
     return mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.minimum", below, 2);
 }
 
@@ -300,21 +303,22 @@ struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *
     const int rank = mase_ox_rank(im, x);
     if (g->format) { /* a product by 1 can round what it gives */
         if (!is_plain_format(g))
-            x = EMIT(im, MASE_OP_div, N(x), spread(im, g, g->scale, rank));
-        struct mase_node *y = EMIT(im, MASE_OP_mul, N(x), F(1.0));
+            x = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, g, g->scale, rank));
+        struct mase_node *y = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(1.0));
         if (y)
             round_result(im, y, g->format);
         return y;
     }
     if (g->way == OX_SIGN)
-        return EMIT(im, MASE_OP_where, N(EMIT(im, MASE_OP_ge, N(x), I(0))), F(1.0), F(-1.0));
+        return EMIT(im, MASE_OP_where, ARG_NODE(EMIT(im, MASE_OP_ge, ARG_NODE(x), ARG_INT(0))),
+                    ARG_FLOAT(1.0), ARG_FLOAT(-1.0));
     const struct mase_arg zero = spread(im, g, g->zero, rank);
-    struct mase_node *y = EMIT(im, MASE_OP_div, N(x), spread(im, g, g->scale, rank));
+    struct mase_node *y = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, g, g->scale, rank));
     if (g->shifted && has_zero(g))
-        y = EMIT(im, MASE_OP_add, N(y), zero);
+        y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
     y = mase_ox_round(im, y, g->way);
     if (!g->shifted && has_zero(g))
-        y = EMIT(im, MASE_OP_add, N(y), zero);
+        y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
     return cut(im, y, g, rank);
 }
 
@@ -325,8 +329,8 @@ struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node 
     if (is_plain_format(g))
         return codes;
     if (!g->format && has_zero(g))
-        codes = EMIT(im, MASE_OP_sub, N(codes), spread(im, g, g->zero, rank));
-    return EMIT(im, MASE_OP_mul, N(codes), spread(im, g, g->scale, rank));
+        codes = EMIT(im, MASE_OP_sub, ARG_NODE(codes), spread(im, g, g->zero, rank));
+    return EMIT(im, MASE_OP_mul, ARG_NODE(codes), spread(im, g, g->scale, rank));
 }
 
 /* Fixed point has the sign that the operation has. */
@@ -407,7 +411,7 @@ struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *
 {
     const bool rounds = v && !v->node && v->base && !v->is_codes && is_fixed_of(v->grid, false);
     struct mase_node *x = v ? mase_ox_node_of(im, rounds ? v->base : v) : NULL;
-    struct mase_node *y = EMIT(im, MASE_OP_relu, N(x));
+    struct mase_node *y = EMIT(im, MASE_OP_relu, ARG_NODE(x));
     struct mase_quant q = { .kind = MASE_QUANT_integer };
     if (!y || !rounds)
         return y;

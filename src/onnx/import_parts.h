@@ -232,20 +232,18 @@ struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *
         (im), (op), (const struct mase_arg[]){ __VA_ARGS__ }, \
         (int)(sizeof((const struct mase_arg[]){ __VA_ARGS__ }) / sizeof(struct mase_arg)))
 
-static inline struct mase_arg N(struct mase_node *n) {
+/* Arguments of a call; a node that is absent is None. */
+#define ARG_NODE(n)  mase_ox_arg_node(n)
+#define ARG_INT(i)   mase_arg_int(i)
+#define ARG_FLOAT(f) mase_arg_float(f)
+#define ARG_BOOL(b)  mase_arg_bool(b)
+#define ARG_TEXT(s)  mase_arg_text(s)
+#define ARG_NONE     mase_arg_none()
+static inline struct mase_arg mase_ox_arg_node(struct mase_node *n)
+{
     return n ? mase_arg_node(n) : mase_arg_none();
-} static inline struct mase_arg I(int64_t i) {
-    return mase_arg_int(i);
-} static inline struct mase_arg F(double f) {
-    return mase_arg_float(f);
-} static inline struct mase_arg B(bool b) {
-    return mase_arg_bool(b);
-} static inline struct mase_arg T(const char *s) {
-    return mase_arg_text(s);
 }
-#define NONE mase_arg_none()
-struct mase_arg
-mase_ox_list(struct mase_ox_import *im, const struct mase_arg *items, int count);
+struct mase_arg mase_ox_list(struct mase_ox_import *im, const struct mase_arg *items, int count);
 struct mase_arg mase_ox_int_list(struct mase_ox_import *im, const int64_t *v, int count);
 struct mase_arg mase_ox_type(enum mase_dtype dtype); /* torch.float32 */
 

@@ -192,7 +192,7 @@ struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_valu
     for (int64_t i = 0; i < t->shape.dim[0]; i++)
         for (int64_t j = 0; j < t->shape.dim[1]; j++)
             mase_f32(&turned)[j * t->shape.dim[0] + i] = mase_f32(t)[i * t->shape.dim[1] + j];
-    return v->node = EMIT(im, MASE_OP_t, N(read_attr(im, v->owner, &turned, true)));
+    return v->node = EMIT(im, MASE_OP_t, ARG_NODE(read_attr(im, v->owner, &turned, true)));
 }
 
 struct mase_node *mase_ox_constant(struct mase_ox_import *im, const struct mase_tensor *t)
@@ -277,7 +277,7 @@ static struct mase_node *batch_size(struct mase_ox_import *im)
     const struct mase_onnx_node *node = im->node;
     im->node = NULL;
     if (!im->batch_size)
-        im->batch_size = EMIT(im, MASE_OP_size, N(im->batch), I(0));
+        im->batch_size = EMIT(im, MASE_OP_size, ARG_NODE(im->batch), ARG_INT(0));
     im->node = node;
     return im->batch_size;
 }
@@ -290,21 +290,21 @@ static struct mase_arg affine(struct mase_ox_import *im, const int64_t v[OX_SIZE
     while (s < im->sizes && v[s] == v[0])
         s++;
     if (s >= im->sizes)
-        return I(v[0]);
+        return ARG_INT(v[0]);
     const int64_t times = (v[1] - v[0]) / (n[1] - n[0]), plus = v[0] - times * n[0];
     for (s = 0; s < im->sizes; s++)
         if (v[s] != plus + times * n[s]) {
             im->batch_matters = true;
             mase_ox_fail(im, MASE_EUNSUPPORTED,
                          "a length depends on the number of samples, but is no multiple of it");
-            return I(0);
+            return ARG_INT(0);
         }
     struct mase_node *x = batch_size(im);
     if (times != 1)
-        x = EMIT(im, MASE_OP_mul, N(x), I(times));
+        x = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_INT(times));
     if (plus)
-        x = EMIT(im, MASE_OP_add, N(x), I(plus));
-    return N(x);
+        x = EMIT(im, MASE_OP_add, ARG_NODE(x), ARG_INT(plus));
+    return ARG_NODE(x);
 }
 
 struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n, int d)
@@ -313,7 +313,7 @@ struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n
     int64_t v[OX_SIZES] = { 0 };
     for (int s = 0; r && s < im->sizes; s++)
         v[s] = r->value[s].tensor->shape.dim[d];
-    return r ? affine(im, v) : I(0);
+    return r ? affine(im, v) : ARG_INT(0);
 }
 
 /* ---- values that must be known ---- */
@@ -427,11 +427,11 @@ struct mase_arg mase_ox_number_or_node(struct mase_ox_import *im, int i, enum ma
     struct mase_node *n = mase_ox_x(im, i);
     const struct mase_ox_result *r = n ? mase_ox_result(im, n) : NULL;
     if (!r || !mase_ox_result_is_constant(im, r))
-        return N(n);
+        return ARG_NODE(n);
     const struct mase_tensor *t = r->value[0].tensor;
     if (t->shape.rank || t->dtype != dtype || (dtype != MASE_F32 && dtype != MASE_I64))
-        return N(n);
-    return dtype == MASE_F32 ? F(mase_f32(t)[0]) : I(((const int64_t *)t->data)[0]);
+        return ARG_NODE(n);
+    return dtype == MASE_F32 ? ARG_FLOAT(mase_f32(t)[0]) : ARG_INT(((const int64_t *)t->data)[0]);
 }
 
 enum mase_status mase_ox_refuse_samples(struct mase_ox_import *im, const struct mase_node *x,

@@ -289,17 +289,19 @@ OX_RULE(trunc)
         return mase_ox_fail(im, MASE_EVALUE, "a scale is not above 0, or a width not one of 1..32");
     const double ratio =
         exp2(older ? in_bits - out_bits : rint(log2((double)((float)out_scale / (float)scale))));
-    struct mase_node *y = EMIT(im, MASE_OP_div, N(x), F(scale));
+    struct mase_node *y = EMIT(im, MASE_OP_div, ARG_NODE(x), ARG_FLOAT(scale));
     if (zero != 0)
-        y = EMIT(im, MASE_OP_add, N(y), F(zero));
-    y = EMIT(im, MASE_OP_div, N(EMIT(im, MASE_OP_round, N(y))), F(ratio));
+        y = EMIT(im, MASE_OP_add, ARG_NODE(y), ARG_FLOAT(zero));
+    y = EMIT(im, MASE_OP_div, ARG_NODE(EMIT(im, MASE_OP_round, ARG_NODE(y))), ARG_FLOAT(ratio));
     if (!older)
-        y = EMIT(im, MASE_OP_clamp, N(y), F(is_signed ? -exp2(out_bits - 1) + narrow : 0),
-                 F(is_signed ? exp2(out_bits - 1) - 1 : exp2(out_bits) - 1 - narrow));
+        y = EMIT(im, MASE_OP_clamp, ARG_NODE(y),
+                 ARG_FLOAT(is_signed ? -exp2(out_bits - 1) + narrow : 0),
+                 ARG_FLOAT(is_signed ? exp2(out_bits - 1) - 1 : exp2(out_bits) - 1 - narrow));
     y = mase_ox_round(im, y, way);
     if (zero != 0)
-        y = EMIT(im, MASE_OP_sub, N(y), F(older ? zero : zero / ratio));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, N(y), F(older ? scale : out_scale)));
+        y = EMIT(im, MASE_OP_sub, ARG_NODE(y), ARG_FLOAT(older ? zero : zero / ratio));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_FLOAT(older ? scale : out_scale)));
 }
 
 /* The largest value says which codes are no numbers; NULL: none of the usual ways. */

@@ -114,7 +114,9 @@ OX_RULE(qlinear_binary)
     if (im->status)
         return im->status;
     return requantise(
-        im, EMIT(im, im->rule->op, N(mase_ox_node_of(im, x)), N(mase_ox_node_of(im, y))), 6, 7);
+        im,
+        EMIT(im, im->rule->op, ARG_NODE(mase_ox_node_of(im, x)), ARG_NODE(mase_ox_node_of(im, y))),
+        6, 7);
 }
 
 /* Means over all but samples and channels, which are kept as ones. */
@@ -125,9 +127,10 @@ static struct mase_node *global_mean(struct mase_ox_import *im, struct mase_node
     if (mase_ox_attr_int(im, "channels_last", 0) || rank < 3)
         mase_ox_fail(im, MASE_EUNSUPPORTED, "channels must come behind the samples");
     for (int d = 2; d < rank; d++)
-        dims[d - 2] = I(d);
+        dims[d - 2] = ARG_INT(d);
     return im->status ? NULL
-                      : EMIT(im, MASE_OP_mean, N(x), mase_ox_list(im, dims, rank - 2), B(true));
+                      : EMIT(im, MASE_OP_mean, ARG_NODE(x), mase_ox_list(im, dims, rank - 2),
+                             ARG_BOOL(true));
 }
 
 /* Of one operand, between codes. */
@@ -140,15 +143,15 @@ OX_RULE(qlinear_unary)
     struct mase_ox_value *v = keep(im, mase_ox_dequantise(im, a, 1, 2, 1), a->name);
     struct mase_node *x = im->status ? NULL : mase_ox_node_of(im, v), *y;
     if (op == MASE_OP_leaky_relu) {
-        y = EMIT(im, op, N(x), F(mase_ox_attr_float(im, "alpha", 0.01f)));
+        y = EMIT(im, op, ARG_NODE(x), ARG_FLOAT(mase_ox_attr_float(im, "alpha", 0.01f)));
     } else if (op == MASE_OP_softmax) {
         const int64_t axis = mase_ox_attr_int(im, "axis", -1),
                       opset = mase_ox_attr_int(im, "opset", 13);
         if (!im->status && opset < 13)
             return mase_ox_fail(im, MASE_EUNSUPPORTED, "softmax of opsets before 13");
-        y = EMIT(im, op, N(x), I(mase_ox_axis(im, axis, mase_ox_rank(im, x))));
+        y = EMIT(im, op, ARG_NODE(x), ARG_INT(mase_ox_axis(im, axis, mase_ox_rank(im, x))));
     } else {
-        y = op == MASE_OP_mean ? global_mean(im, x) : EMIT(im, op, N(x));
+        y = op == MASE_OP_mean ? global_mean(im, x) : EMIT(im, op, ARG_NODE(x));
     }
     return requantise(im, y, 3, 4);
 }
@@ -193,11 +196,11 @@ static struct mase_node *centred(struct mase_ox_import *im, int at, int zero_at,
     if (r && r->known && mase_shape_count(s) == 1 && mase_tensor_get(r->value[0].tensor, 0) == 0)
         return x;
     if (s->rank == 1 && s->dim[0] == 1)
-        zero = EMIT(im, MASE_OP_reshape, N(zero), mase_ox_list(im, NULL, 0));
+        zero = EMIT(im, MASE_OP_reshape, ARG_NODE(zero), mase_ox_list(im, NULL, 0));
     else if (s->rank == 1 && rows) /* broadcast along what comes behind */
         for (int d = 1; d < mase_ox_rank(im, x); d++)
-            zero = EMIT(im, MASE_OP_unsqueeze, N(zero), I(-1));
-    return EMIT(im, MASE_OP_sub, N(x), N(zero));
+            zero = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(zero), ARG_INT(-1));
+    return EMIT(im, MASE_OP_sub, ARG_NODE(x), ARG_NODE(zero));
 }
 
 /* Products of bytes of which float32 holds every sum. */
@@ -213,10 +216,11 @@ OX_RULE(matmul_integer)
     for (int64_t from = 0; from < terms && !im->status; from += MOST_PRODUCTS) {
         const int64_t to = from + MOST_PRODUCTS < terms ? from + MOST_PRODUCTS : terms;
         const bool all = to - from == terms;
-        struct mase_node *x = all ? a : mase_ox_slice(im, a, ra - 1, I(from), I(to), 1),
-                         *y = all ? b : mase_ox_slice(im, b, rb - 2, I(from), I(to), 1);
-        struct mase_node *part = mase_ox_cast(im, EMIT(im, MASE_OP_matmul, N(x), N(y)), MASE_I32);
-        sum = sum ? EMIT(im, MASE_OP_add, N(sum), N(part)) : part;
+        struct mase_node *x = all ? a : mase_ox_slice(im, a, ra - 1, ARG_INT(from), ARG_INT(to), 1),
+                         *y = all ? b : mase_ox_slice(im, b, rb - 2, ARG_INT(from), ARG_INT(to), 1);
+        struct mase_node *part =
+            mase_ox_cast(im, EMIT(im, MASE_OP_matmul, ARG_NODE(x), ARG_NODE(y)), MASE_I32);
+        sum = sum ? EMIT(im, MASE_OP_add, ARG_NODE(sum), ARG_NODE(part)) : part;
     }
     return mase_ox_out(im, 0, sum);
 }
@@ -245,9 +249,10 @@ static struct mase_node *extreme(struct mase_ox_import *im, struct mase_node *x,
     struct mase_arg dims[MASE_MAX_RANK];
     const int rank = mase_ox_rank(im, x);
     for (int d = 0; d < rank; d++)
-        dims[d] = I(d);
-    const struct mase_arg args[] = { N(EMIT(im, op, N(x), mase_ox_list(im, dims, rank))),
-                                     N(mase_ox_scalar(im, MASE_F32, 0)) };
+        dims[d] = ARG_INT(d);
+    const struct mase_arg args[] = { ARG_NODE(
+                                         EMIT(im, op, ARG_NODE(x), mase_ox_list(im, dims, rank))),
+                                     ARG_NODE(mase_ox_scalar(im, MASE_F32, 0)) };
     return mase_ox_emit_target(im, MASE_CALL_FUNCTION, name, args, 2);
 }
 
@@ -256,13 +261,19 @@ OX_RULE(dynamic_quantize)
     struct mase_node *x = mase_ox_x(im, 0);
     struct mase_node *most = extreme(im, x, MASE_OP_amax, "torch.maximum"),
                      *least = extreme(im, x, MASE_OP_amin, "torch.minimum");
-    struct mase_node *range = EMIT(im, MASE_OP_sub, N(most), N(least));
-    struct mase_node *scale = EMIT(im, MASE_OP_div, N(range), F(255.0));
-    scale = EMIT(im, MASE_OP_where, N(EMIT(im, MASE_OP_eq, N(scale), F(0.0))), F(1.0), N(scale));
-    struct mase_node *zero = EMIT(im, MASE_OP_div, N(EMIT(im, MASE_OP_neg, N(least))), N(scale));
-    zero = EMIT(im, MASE_OP_clamp, N(EMIT(im, MASE_OP_round, N(zero))), F(0.0), F(255.0));
-    struct mase_node *codes = EMIT(im, MASE_OP_round, N(EMIT(im, MASE_OP_div, N(x), N(scale))));
-    codes = EMIT(im, MASE_OP_clamp, N(EMIT(im, MASE_OP_add, N(codes), N(zero))), F(0.0), F(255.0));
+    struct mase_node *range = EMIT(im, MASE_OP_sub, ARG_NODE(most), ARG_NODE(least));
+    struct mase_node *scale = EMIT(im, MASE_OP_div, ARG_NODE(range), ARG_FLOAT(255.0));
+    scale = EMIT(im, MASE_OP_where, ARG_NODE(EMIT(im, MASE_OP_eq, ARG_NODE(scale), ARG_FLOAT(0.0))),
+                 ARG_FLOAT(1.0), ARG_NODE(scale));
+    struct mase_node *zero =
+        EMIT(im, MASE_OP_div, ARG_NODE(EMIT(im, MASE_OP_neg, ARG_NODE(least))), ARG_NODE(scale));
+    zero = EMIT(im, MASE_OP_clamp, ARG_NODE(EMIT(im, MASE_OP_round, ARG_NODE(zero))),
+                ARG_FLOAT(0.0), ARG_FLOAT(255.0));
+    struct mase_node *codes =
+        EMIT(im, MASE_OP_round, ARG_NODE(EMIT(im, MASE_OP_div, ARG_NODE(x), ARG_NODE(scale))));
+    codes =
+        EMIT(im, MASE_OP_clamp, ARG_NODE(EMIT(im, MASE_OP_add, ARG_NODE(codes), ARG_NODE(zero))),
+             ARG_FLOAT(0.0), ARG_FLOAT(255.0));
     mase_ox_out(im, 0, mase_ox_cast(im, codes, MASE_U8));
     mase_ox_out(im, 1, scale);
     return mase_ox_out(im, 2, mase_ox_cast(im, zero, MASE_U8));

@@ -24,8 +24,8 @@ static struct mase_node *split_heads(struct mase_ox_import *im, struct mase_node
     }
     if (im->status)
         return NULL;
-    const struct mase_arg dims[] = { mase_ox_dim(im, x, 0), mase_ox_dim(im, x, 1), I(heads),
-                                     I(t->shape.dim[2] / heads) };
+    const struct mase_arg dims[] = { mase_ox_dim(im, x, 0), mase_ox_dim(im, x, 1), ARG_INT(heads),
+                                     ARG_INT(t->shape.dim[2] / heads) };
     return mase_ox_permute(im, mase_ox_reshape(im, x, dims, 4), (const int[]){ 0, 2, 1, 3 }, 4);
 }
 
@@ -56,15 +56,16 @@ static bool read_past(struct mase_ox_import *im, struct attention *a)
                          *valid = mase_ox_in(im, 6);
     if (key && value) {
         struct mase_node *k = mase_ox_node_of(im, key), *v = mase_ox_node_of(im, value);
-        const struct mase_arg ks[] = { N(k), N(a->k) }, vs[] = { N(v), N(a->v) };
+        const struct mase_arg ks[] = { ARG_NODE(k), ARG_NODE(a->k) },
+                              vs[] = { ARG_NODE(v), ARG_NODE(a->v) };
         a->past = mase_ox_tensor(im, k)->shape.dim[2];
-        a->k = EMIT(im, MASE_OP_cat, mase_ox_list(im, ks, 2), I(2));
-        a->v = EMIT(im, MASE_OP_cat, mase_ox_list(im, vs, 2), I(2));
+        a->k = EMIT(im, MASE_OP_cat, mase_ox_list(im, ks, 2), ARG_INT(2));
+        a->v = EMIT(im, MASE_OP_cat, mase_ox_list(im, vs, 2), ARG_INT(2));
     }
     if (valid)
-        a->valid =
-            EMIT(im, MASE_OP_reshape, N(mase_ox_cast(im, mase_ox_node_of(im, valid), MASE_I64)),
-                 mase_ox_int_list(im, (int64_t[]){ -1, 1, 1, 1 }, 4));
+        a->valid = EMIT(im, MASE_OP_reshape,
+                        ARG_NODE(mase_ox_cast(im, mase_ox_node_of(im, valid), MASE_I64)),
+                        mase_ox_int_list(im, (int64_t[]){ -1, 1, 1, 1 }, 4));
     mase_ox_out(im, 1, a->k);
     mase_ox_out(im, 2, a->v);
     return !im->status;
@@ -74,18 +75,18 @@ static bool read_past(struct mase_ox_import *im, struct attention *a)
 
 static struct mase_node *as_bias(struct mase_ox_import *im, struct mase_node *allowed)
 {
-    return EMIT(im, MASE_OP_where, N(allowed), F(0.0), F(-INFINITY));
+    return EMIT(im, MASE_OP_where, ARG_NODE(allowed), ARG_FLOAT(0.0), ARG_FLOAT(-INFINITY));
 }
 
 static void add_bias(struct mase_ox_import *im, struct attention *a, struct mase_node *bias)
 {
-    a->bias = a->bias ? EMIT(im, MASE_OP_add, N(a->bias), N(bias)) : bias;
+    a->bias = a->bias ? EMIT(im, MASE_OP_add, ARG_NODE(a->bias), ARG_NODE(bias)) : bias;
 }
 
 static struct mase_node *counting(struct mase_ox_import *im, int64_t n)
 {
     const char *key = "dtype";
-    const struct mase_arg count = I(n), type = mase_ox_type(MASE_I64);
+    const struct mase_arg count = ARG_INT(n), type = mase_ox_type(MASE_I64);
     return mase_ox_emit_kw(im, MASE_OP_arange, &count, 1, &key, &type, 1);
 }
 
@@ -94,11 +95,12 @@ static struct mase_node *distances(struct mase_ox_import *im, const struct atten
 {
     const int64_t queries = mase_ox_tensor(im, a->q)->shape.dim[2],
                   keys = mase_ox_tensor(im, a->k)->shape.dim[2];
-    struct mase_node *i = EMIT(im, MASE_OP_unsqueeze, N(counting(im, queries)), I(1));
-    struct mase_node *d = EMIT(im, MASE_OP_sub, N(i), N(counting(im, keys)));
+    struct mase_node *i = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(counting(im, queries)), ARG_INT(1));
+    struct mase_node *d = EMIT(im, MASE_OP_sub, ARG_NODE(i), ARG_NODE(counting(im, keys)));
     if (a->valid)
-        return EMIT(im, MASE_OP_add, N(d), N(EMIT(im, MASE_OP_sub, N(a->valid), I(queries))));
-    return a->past ? EMIT(im, MASE_OP_add, N(d), I(a->past)) : d;
+        return EMIT(im, MASE_OP_add, ARG_NODE(d),
+                    ARG_NODE(EMIT(im, MASE_OP_sub, ARG_NODE(a->valid), ARG_INT(queries))));
+    return a->past ? EMIT(im, MASE_OP_add, ARG_NODE(d), ARG_INT(a->past)) : d;
 }
 
 static void read_mask(struct mase_ox_import *im, struct attention *a)
@@ -126,14 +128,16 @@ static bool read_masks(struct mase_ox_import *im, struct attention *a)
     const int64_t right = mase_ox_attr_int(im, "right_window_size", -1);
     read_mask(im, a);
     if (causal)
-        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_ge, N(distances(im, a)), I(0))));
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_ge, ARG_NODE(distances(im, a)), ARG_INT(0))));
     if (left >= 0)
-        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_le, N(distances(im, a)), I(left))));
+        add_bias(im, a,
+                 as_bias(im, EMIT(im, MASE_OP_le, ARG_NODE(distances(im, a)), ARG_INT(left))));
     if (right >= 0)
-        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_ge, N(distances(im, a)), I(-right))));
+        add_bias(im, a,
+                 as_bias(im, EMIT(im, MASE_OP_ge, ARG_NODE(distances(im, a)), ARG_INT(-right))));
     if (a->valid) {
         struct mase_node *j = counting(im, mase_ox_tensor(im, a->k)->shape.dim[2]);
-        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_lt, N(j), N(a->valid))));
+        add_bias(im, a, as_bias(im, EMIT(im, MASE_OP_lt, ARG_NODE(j), ARG_NODE(a->valid))));
     }
     return !im->status;
 }
@@ -152,8 +156,8 @@ static void share_heads(struct mase_ox_import *im, struct attention *a)
                      (long long)q, (long long)k);
         return;
     }
-    a->k = EMIT(im, MASE_OP_repeat_interleave, N(a->k), I(q / k), I(1));
-    a->v = EMIT(im, MASE_OP_repeat_interleave, N(a->v), I(q / k), I(1));
+    a->k = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(a->k), ARG_INT(q / k), ARG_INT(1));
+    a->v = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(a->v), ARG_INT(q / k), ARG_INT(1));
 }
 
 OX_RULE(attention)
@@ -169,25 +173,30 @@ OX_RULE(attention)
     share_heads(im, &a);
     const double scale =
         has_scale ? given : 1.0 / sqrt((double)mase_ox_tensor(im, a.q)->shape.dim[3]);
-    struct mase_node *kt = EMIT(im, MASE_OP_transpose, N(a.k), I(-2), I(-1));
+    struct mase_node *kt = EMIT(im, MASE_OP_transpose, ARG_NODE(a.k), ARG_INT(-2), ARG_INT(-1));
     struct mase_node *qk =
-        EMIT(im, MASE_OP_matmul, N(EMIT(im, MASE_OP_mul, N(a.q), F(scale))), N(kt));
+        EMIT(im, MASE_OP_matmul, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(a.q), ARG_FLOAT(scale))),
+             ARG_NODE(kt));
     if (softcap > 0.0)
         qk = EMIT(im, MASE_OP_mul,
-                  N(EMIT(im, MASE_OP_tanh, N(EMIT(im, MASE_OP_div, N(qk), F(softcap))))),
-                  F(softcap));
-    struct mase_node *sum = a.bias ? EMIT(im, MASE_OP_add, N(qk), N(a.bias)) : qk;
-    struct mase_node *p = EMIT(im, MASE_OP_softmax, N(sum), I(-1));
+                  ARG_NODE(EMIT(im, MASE_OP_tanh,
+                                ARG_NODE(EMIT(im, MASE_OP_div, ARG_NODE(qk), ARG_FLOAT(softcap))))),
+                  ARG_FLOAT(softcap));
+    struct mase_node *sum = a.bias ? EMIT(im, MASE_OP_add, ARG_NODE(qk), ARG_NODE(a.bias)) : qk;
+    struct mase_node *p = EMIT(im, MASE_OP_softmax, ARG_NODE(sum), ARG_INT(-1));
     if (a.bias) { /* who may look at nothing sees nothing */
-        struct mase_node *most = EMIT(im, MASE_OP_amax, N(a.bias), I(-1), B(true));
-        p = EMIT(im, MASE_OP_where, N(EMIT(im, MASE_OP_eq, N(most), F(-INFINITY))), F(0.0), N(p));
+        struct mase_node *most =
+            EMIT(im, MASE_OP_amax, ARG_NODE(a.bias), ARG_INT(-1), ARG_BOOL(true));
+        p = EMIT(im, MASE_OP_where,
+                 ARG_NODE(EMIT(im, MASE_OP_eq, ARG_NODE(most), ARG_FLOAT(-INFINITY))),
+                 ARG_FLOAT(0.0), ARG_NODE(p));
     }
     if (mase_ox_has_out(im, 3))
         mase_ox_out(im, 3, mode == 3 ? p : mode == 2 ? sum : qk);
-    struct mase_node *y = EMIT(im, MASE_OP_matmul, N(p), N(a.v));
+    struct mase_node *y = EMIT(im, MASE_OP_matmul, ARG_NODE(p), ARG_NODE(a.v));
     if (a.flat)
-        y = EMIT(im, MASE_OP_flatten, N(mase_ox_permute(im, y, (const int[]){ 0, 2, 1, 3 }, 4)),
-                 I(2));
+        y = EMIT(im, MASE_OP_flatten,
+                 ARG_NODE(mase_ox_permute(im, y, (const int[]){ 0, 2, 1, 3 }, 4)), ARG_INT(2));
     return mase_ox_out(im, 0, y);
 }
 
@@ -197,19 +206,22 @@ static struct mase_node *turn(struct mase_ox_import *im, struct mase_node *x,
                               bool interleaved)
 {
     const int64_t half = width / 2;
-    struct mase_node *a = interleaved ? mase_ox_slice(im, x, 3, I(0), I(width), 2)
-                                      : mase_ox_slice(im, x, 3, I(0), I(half), 1);
-    struct mase_node *b = interleaved ? mase_ox_slice(im, x, 3, I(1), I(width), 2)
-                                      : mase_ox_slice(im, x, 3, I(half), I(width), 1);
-    struct mase_node *real = EMIT(im, MASE_OP_sub, N(EMIT(im, MASE_OP_mul, N(cosine), N(a))),
-                                  N(EMIT(im, MASE_OP_mul, N(sine), N(b))));
-    struct mase_node *imag = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(sine), N(a))),
-                                  N(EMIT(im, MASE_OP_mul, N(cosine), N(b))));
-    const struct mase_arg both[] = { N(real), N(imag) };
+    struct mase_node *a = interleaved ? mase_ox_slice(im, x, 3, ARG_INT(0), ARG_INT(width), 2)
+                                      : mase_ox_slice(im, x, 3, ARG_INT(0), ARG_INT(half), 1);
+    struct mase_node *b = interleaved ? mase_ox_slice(im, x, 3, ARG_INT(1), ARG_INT(width), 2)
+                                      : mase_ox_slice(im, x, 3, ARG_INT(half), ARG_INT(width), 1);
+    struct mase_node *real =
+        EMIT(im, MASE_OP_sub, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(cosine), ARG_NODE(a))),
+             ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(sine), ARG_NODE(b))));
+    struct mase_node *imag =
+        EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(sine), ARG_NODE(a))),
+             ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(cosine), ARG_NODE(b))));
+    const struct mase_arg both[] = { ARG_NODE(real), ARG_NODE(imag) };
     if (!interleaved)
-        return EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), I(3));
-    return EMIT(im, MASE_OP_flatten, N(EMIT(im, MASE_OP_stack, mase_ox_list(im, both, 2), I(4))),
-                I(3));
+        return EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), ARG_INT(3));
+    return EMIT(im, MASE_OP_flatten,
+                ARG_NODE(EMIT(im, MASE_OP_stack, mase_ox_list(im, both, 2), ARG_INT(4))),
+                ARG_INT(3));
 }
 
 OX_RULE(rotary_embedding)
@@ -229,17 +241,19 @@ OX_RULE(rotary_embedding)
         mase_ox_permute(im, flat ? split_heads(im, given, heads) : given, order, 4);
     if (places) {
         struct mase_node *at = mase_ox_cast(im, mase_ox_node_of(im, places), MASE_I64);
-        cosine = EMIT(im, MASE_OP_getitem, N(cosine), N(at));
-        sine = EMIT(im, MASE_OP_getitem, N(sine), N(at));
+        cosine = EMIT(im, MASE_OP_getitem, ARG_NODE(cosine), ARG_NODE(at));
+        sine = EMIT(im, MASE_OP_getitem, ARG_NODE(sine), ARG_NODE(at));
     }
-    cosine = EMIT(im, MASE_OP_unsqueeze, N(cosine), I(2));
-    sine = EMIT(im, MASE_OP_unsqueeze, N(sine), I(2));
+    cosine = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(cosine), ARG_INT(2));
+    sine = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(sine), ARG_INT(2));
     const int64_t all = mase_ox_tensor(im, x)->shape.dim[3], width = asked ? asked : all;
     struct mase_node *y = turn(im, x, cosine, sine, width, interleaved);
     if (width < all) {
-        const struct mase_arg both[] = { N(y), N(mase_ox_slice(im, x, 3, I(width), NONE, 1)) };
-        y = EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), I(3));
+        const struct mase_arg both[] = { ARG_NODE(y), ARG_NODE(mase_ox_slice(
+                                                          im, x, 3, ARG_INT(width), ARG_NONE, 1)) };
+        y = EMIT(im, MASE_OP_cat, mase_ox_list(im, both, 2), ARG_INT(3));
     }
-    return mase_ox_out(
-        im, 0, flat ? EMIT(im, MASE_OP_flatten, N(y), I(2)) : mase_ox_permute(im, y, order, 4));
+    return mase_ox_out(im, 0,
+                       flat ? EMIT(im, MASE_OP_flatten, ARG_NODE(y), ARG_INT(2))
+                            : mase_ox_permute(im, y, order, 4));
 }

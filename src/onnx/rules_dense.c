@@ -90,8 +90,9 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
     const struct mase_ox_value *params[] = { w, b };
     const char *names[] = { "weight", "bias" }, *key = "bias";
     const char *path = mase_ox_layer_path(im, params, names, b ? 2 : 1);
-    const struct mase_arg args[] = { I(s->dim[transposed ? 0 : 1]), I(s->dim[transposed ? 1 : 0]) };
-    const struct mase_arg has_bias = B(b != NULL);
+    const struct mase_arg args[] = { ARG_INT(s->dim[transposed ? 0 : 1]),
+                                     ARG_INT(s->dim[transposed ? 1 : 0]) };
+    const struct mase_arg has_bias = ARG_BOOL(b != NULL);
     struct mase_module *m =
         mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1);
     if (!m)
@@ -128,7 +129,8 @@ struct mase_node *mase_ox_gemm(struct mase_ox_import *im, struct mase_ox_value *
         return linear_layer(im, x, w, c, !tb);
     struct mase_node *a = mase_ox_node_of(im, x), *b = mase_ox_node_of(im, w),
                      *bias = c ? mase_ox_node_of(im, c) : NULL;
-    return EMIT(im, MASE_OP_gemm, N(a), N(b), N(bias), F(alpha), F(beta), I(ta), I(tb));
+    return EMIT(im, MASE_OP_gemm, ARG_NODE(a), ARG_NODE(b), ARG_NODE(bias), ARG_FLOAT(alpha),
+                ARG_FLOAT(beta), ARG_INT(ta), ARG_INT(tb));
 }
 
 OX_RULE(gemm)
@@ -158,7 +160,7 @@ struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value
     if (weight_fits(im, w, 2) && is_data(im, a))
         return linear_layer(im, a, w, b, true);
     struct mase_node *x = mase_ox_node_of(im, a), *y = mase_ox_node_of(im, w);
-    return EMIT(im, MASE_OP_matmul, N(x), N(y));
+    return EMIT(im, MASE_OP_matmul, ARG_NODE(x), ARG_NODE(y));
 }
 
 OX_RULE(matmul)
@@ -181,9 +183,9 @@ OX_RULE(einsum)
     const int count = im->node->input.count;
     if (count > OX_OPERANDS)
         return mase_ox_fail(im, MASE_ELIMIT, "more than %d operands", OX_OPERANDS);
-    args[0] = T(mase_ox_attr_text(im, "equation", ""));
+    args[0] = ARG_TEXT(mase_ox_attr_text(im, "equation", ""));
     for (int i = 0; i < count; i++)
-        args[i + 1] = N(mase_ox_x(im, i));
+        args[i + 1] = ARG_NODE(mase_ox_x(im, i));
     return mase_ox_out(im, 0, mase_ox_emit(im, MASE_OP_einsum, args, count + 1));
 }
 
@@ -324,12 +326,13 @@ static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv
     const char *path = mase_ox_layer_path(im, params, names, c->bias ? 2 : 1);
     const int64_t in = c->w.transposed ? s->dim[0] : s->dim[1] * c->groups;
     const int64_t out = c->w.transposed ? s->dim[1] * c->groups : s->dim[0];
-    const struct mase_arg args[] = { I(in), I(out), mase_ox_int_list(im, c->w.kernel, c->w.n) };
+    const struct mase_arg args[] = { ARG_INT(in), ARG_INT(out),
+                                     mase_ox_int_list(im, c->w.kernel, c->w.n) };
     const struct mase_arg values[] = { mase_ox_int_list(im, c->w.stride, c->w.n),
                                        mase_ox_int_list(im, c->w.before, c->w.n),
                                        mase_ox_int_list(im, c->w.dilation, c->w.n),
-                                       I(c->groups),
-                                       B(c->bias != NULL),
+                                       ARG_INT(c->groups),
+                                       ARG_BOOL(c->bias != NULL),
                                        mase_ox_int_list(im, c->output_padding, c->w.n) };
     struct mase_module *m =
         mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5);
@@ -351,9 +354,10 @@ static struct mase_node *conv_call(struct mase_ox_import *im, const struct conv 
                           padding = mase_ox_int_list(im, c->w.before, c->w.n),
                           dilation = mase_ox_int_list(im, c->w.dilation, c->w.n);
     if (!c->w.transposed)
-        return EMIT(im, op, N(c->x), N(w), N(b), stride, padding, dilation, I(c->groups));
-    return EMIT(im, op, N(c->x), N(w), N(b), stride, padding,
-                mase_ox_int_list(im, c->output_padding, c->w.n), I(c->groups), dilation);
+        return EMIT(im, op, ARG_NODE(c->x), ARG_NODE(w), ARG_NODE(b), stride, padding, dilation,
+                    ARG_INT(c->groups));
+    return EMIT(im, op, ARG_NODE(c->x), ARG_NODE(w), ARG_NODE(b), stride, padding,
+                mase_ox_int_list(im, c->output_padding, c->w.n), ARG_INT(c->groups), dilation);
 }
 
 static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed)
@@ -447,8 +451,8 @@ static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
 {
     for (int i = 0; i < w->n; i++)
         if (w->before[i] || w->after[i])
-            y = mase_ox_slice(im, y, i + 2, I(w->before[i]), w->after[i] ? I(-w->after[i]) : NONE,
-                              1);
+            y = mase_ox_slice(im, y, i + 2, ARG_INT(w->before[i]),
+                              w->after[i] ? ARG_INT(-w->after[i]) : ARG_NONE, 1);
     return y;
 }
 

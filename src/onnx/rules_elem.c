@@ -11,7 +11,7 @@
 
 OX_RULE(unary)
 {
-    return mase_ox_out(im, 0, EMIT(im, im->rule->op, N(mase_ox_x(im, 0))));
+    return mase_ox_out(im, 0, EMIT(im, im->rule->op, ARG_NODE(mase_ox_x(im, 0))));
 }
 
 OX_RULE(relu)
@@ -29,8 +29,9 @@ OX_RULE(identity)
 static enum mase_status with_alpha(struct mase_ox_import *im, double dflt)
 {
     struct mase_node *x = mase_ox_x(im, 0);
-    return mase_ox_out(im, 0,
-                       EMIT(im, im->rule->op, N(x), F(mase_ox_attr_float(im, "alpha", dflt))));
+    return mase_ox_out(
+        im, 0,
+        EMIT(im, im->rule->op, ARG_NODE(x), ARG_FLOAT(mase_ox_attr_float(im, "alpha", dflt))));
 }
 
 OX_RULE(leaky_relu)
@@ -50,15 +51,19 @@ OX_RULE(selu)
     const float gamma = (float)mase_ox_attr_float(im, "gamma", 1.05070102214813232421875);
     struct mase_node *x = mase_ox_x(im, 0);
     if (alpha == 1.67326319217681884765625f && gamma == 1.05070102214813232421875f)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_selu, N(x)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_selu, ARG_NODE(x)));
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_mul, N(EMIT(im, MASE_OP_elu, N(x), F(alpha))), F(gamma)));
+                       EMIT(im, MASE_OP_mul,
+                            ARG_NODE(EMIT(im, MASE_OP_elu, ARG_NODE(x), ARG_FLOAT(alpha))),
+                            ARG_FLOAT(gamma)));
 }
 
 OX_RULE(thresholded_relu)
 {
     const double alpha = mase_ox_attr_float(im, "alpha", 1.0);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_threshold, N(mase_ox_x(im, 0)), F(alpha), F(0.0)));
+    return mase_ox_out(
+        im, 0,
+        EMIT(im, MASE_OP_threshold, ARG_NODE(mase_ox_x(im, 0)), ARG_FLOAT(alpha), ARG_FLOAT(0.0)));
 }
 
 OX_RULE(hard_sigmoid)
@@ -67,9 +72,10 @@ OX_RULE(hard_sigmoid)
                  beta = mase_ox_attr_float(im, "beta", 0.5);
     struct mase_node *x = mase_ox_x(im, 0);
     if ((float)alpha == (float)(1.0 / 6.0) && beta == 0.5)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_hardsigmoid, N(x)));
-    x = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(x), F(alpha))), F(beta));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_clamp, N(x), F(0.0), F(1.0)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_hardsigmoid, ARG_NODE(x)));
+    x = EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(alpha))),
+             ARG_FLOAT(beta));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(0.0), ARG_FLOAT(1.0)));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -77,21 +83,24 @@ OX_RULE(shrink)
 {
     const double lambd = mase_ox_attr_float(im, "lambd", 0.5),
                  bias = mase_ox_attr_float(im, "bias", 0.0);
-    struct mase_node *x = mase_ox_x(im, 0), *zero = EMIT(im, MASE_OP_mul, N(x), I(0));
-    struct mase_node *low = EMIT(im, MASE_OP_lt, N(x), F(-lambd));
-    struct mase_node *high = EMIT(im, MASE_OP_gt, N(x), F(lambd));
-    struct mase_node *up = EMIT(im, MASE_OP_add, N(x), F(bias));
-    struct mase_node *down = EMIT(im, MASE_OP_sub, N(x), F(bias));
+    struct mase_node *x = mase_ox_x(im, 0), *zero = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_INT(0));
+    struct mase_node *low = EMIT(im, MASE_OP_lt, ARG_NODE(x), ARG_FLOAT(-lambd));
+    struct mase_node *high = EMIT(im, MASE_OP_gt, ARG_NODE(x), ARG_FLOAT(lambd));
+    struct mase_node *up = EMIT(im, MASE_OP_add, ARG_NODE(x), ARG_FLOAT(bias));
+    struct mase_node *down = EMIT(im, MASE_OP_sub, ARG_NODE(x), ARG_FLOAT(bias));
     const enum mase_dtype dtype = mase_ox_dtype(im, x);
-    zero = EMIT(im, MASE_OP_where, N(high), N(mase_ox_cast(im, down, dtype)), N(zero));
+    zero = EMIT(im, MASE_OP_where, ARG_NODE(high), ARG_NODE(mase_ox_cast(im, down, dtype)),
+                ARG_NODE(zero));
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_where, N(low), N(mase_ox_cast(im, up, dtype)), N(zero)));
+                       EMIT(im, MASE_OP_where, ARG_NODE(low), ARG_NODE(mase_ox_cast(im, up, dtype)),
+                            ARG_NODE(zero)));
 }
 
 OX_RULE(gelu)
 {
     const char *approximate = mase_ox_attr_text(im, "approximate", "none");
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_gelu, N(mase_ox_x(im, 0)), T(approximate)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_gelu, ARG_NODE(mase_ox_x(im, 0)), ARG_TEXT(approximate)));
 }
 
 /* x sigmoid(alpha x) */
@@ -100,9 +109,10 @@ OX_RULE(swish)
     const double alpha = mase_ox_attr_float(im, "alpha", 1.0);
     struct mase_node *x = mase_ox_x(im, 0);
     if (alpha == 1.0)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_silu, N(x)));
-    struct mase_node *s = EMIT(im, MASE_OP_sigmoid, N(EMIT(im, MASE_OP_mul, N(x), F(alpha))));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, N(x), N(s)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_silu, ARG_NODE(x)));
+    struct mase_node *s =
+        EMIT(im, MASE_OP_sigmoid, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(alpha))));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_NODE(s)));
 }
 
 /* The slope broadcasts as everything does, not along the channels as PyTorch's. */
@@ -111,21 +121,25 @@ OX_RULE(prelu)
     struct mase_node *x = mase_ox_x(im, 0), *slope = mase_ox_x(im, 1);
     const int rank = mase_ox_rank(im, x);
     for (int d = 2; im->scope->opset < 7 && d < rank && mase_ox_rank(im, slope) < rank - 1; d++)
-        slope = EMIT(im, MASE_OP_unsqueeze, N(slope), I(-1)); /* it was that of channels */
-    struct mase_node *below = EMIT(im, MASE_OP_lt, N(x), I(0));
-    struct mase_node *scaled = EMIT(im, MASE_OP_mul, N(slope), N(x));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_where, N(below), N(scaled), N(x)));
+        slope =
+            EMIT(im, MASE_OP_unsqueeze, ARG_NODE(slope), ARG_INT(-1)); /* it was that of channels */
+    struct mase_node *below = EMIT(im, MASE_OP_lt, ARG_NODE(x), ARG_INT(0));
+    struct mase_node *scaled = EMIT(im, MASE_OP_mul, ARG_NODE(slope), ARG_NODE(x));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_where, ARG_NODE(below), ARG_NODE(scaled), ARG_NODE(x)));
 }
 
 OX_RULE(isinf)
 {
     const int64_t negative = mase_ox_attr_int(im, "detect_negative", 1);
     const int64_t positive = mase_ox_attr_int(im, "detect_positive", 1);
-    struct mase_node *x = mase_ox_x(im, 0), *y = EMIT(im, MASE_OP_isinf, N(x));
+    struct mase_node *x = mase_ox_x(im, 0), *y = EMIT(im, MASE_OP_isinf, ARG_NODE(x));
     if (!negative)
-        y = EMIT(im, MASE_OP_logical_and, N(y), N(EMIT(im, MASE_OP_gt, N(x), I(0))));
+        y = EMIT(im, MASE_OP_logical_and, ARG_NODE(y),
+                 ARG_NODE(EMIT(im, MASE_OP_gt, ARG_NODE(x), ARG_INT(0))));
     if (!positive)
-        y = EMIT(im, MASE_OP_logical_and, N(y), N(EMIT(im, MASE_OP_lt, N(x), I(0))));
+        y = EMIT(im, MASE_OP_logical_and, ARG_NODE(y),
+                 ARG_NODE(EMIT(im, MASE_OP_lt, ARG_NODE(x), ARG_INT(0))));
     return mase_ox_out(im, 0, y);
 }
 
@@ -147,13 +161,14 @@ OX_RULE(dropout)
     if (ratio && mase_ox_is_known(im, ratio))
         mase_ox_number(im, ratio, &p);
     if (mase_ox_has_out(im, 1)) {
-        struct mase_node *ones = EMIT(im, MASE_OP_ones_like, N(x), mase_ox_type(MASE_DTYPE_BOOL));
+        struct mase_node *ones =
+            EMIT(im, MASE_OP_ones_like, ARG_NODE(x), mase_ox_type(MASE_DTYPE_BOOL));
         mase_ox_out(im, 1, ones);
     }
     if (!(p >= 0.0 && p < 1.0))
         return mase_ox_out(im, 0, x);
     const char *path = mase_ox_layer_path(im, NULL, NULL, 0);
-    const struct mase_arg arg = F(p);
+    const struct mase_arg arg = ARG_FLOAT(p);
     if (!mase_ox_add_layer(im, path, MASE_OP_dropout, &arg, 1, NULL, NULL, 0))
         return im->status;
     return mase_ox_out(im, 0, mase_ox_emit_layer(im, path, x));
@@ -180,7 +195,7 @@ static struct mase_node *align_operand(struct mase_ox_import *im, struct mase_no
     if (!has_axis)
         return y;
     for (int d = mase_ox_axis(im, axis, rank) + mase_ox_rank(im, y); d < rank && !im->status; d++)
-        y = EMIT(im, MASE_OP_unsqueeze, N(y), I(-1));
+        y = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(y), ARG_INT(-1));
     return y;
 }
 
@@ -189,11 +204,11 @@ OX_RULE(binary)
     if (absorbed(im)) /* the bias of a linear layer */
         return mase_ox_out(im, 0, absorbed(im));
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
-    struct mase_arg a = N(x), b = N(y);
+    struct mase_arg a = ARG_NODE(x), b = ARG_NODE(y);
     if (im->status)
         return im->status;
     if (im->scope->opset < 7)
-        b = N(align_operand(im, x, y));
+        b = ARG_NODE(align_operand(im, x, y));
     else if (mase_ox_rank(im, x))
         b = mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x));
     else if (mase_ox_rank(im, y))
@@ -213,11 +228,11 @@ OX_RULE(div)
         const bool number = im->scope->opset >= 7 && mase_ox_rank(im, x);
         return mase_ox_out(
             im, 0,
-            EMIT(im, MASE_OP_div, N(x),
-                 number ? mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x)) : N(y)));
+            EMIT(im, MASE_OP_div, ARG_NODE(x),
+                 number ? mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x)) : ARG_NODE(y)));
     }
     const char *key = "rounding_mode";
-    const struct mase_arg args[] = { N(x), N(y) }, mode = T("trunc");
+    const struct mase_arg args[] = { ARG_NODE(x), ARG_NODE(y) }, mode = ARG_TEXT("trunc");
     struct mase_node *q = mase_ox_emit_kw(im, MASE_OP_div, args, 2, &key, &mode, 1);
     return mase_ox_out(im, 0, mase_ox_cast(im, q, mase_ox_dtype(im, x)));
 }
@@ -234,26 +249,27 @@ OX_RULE(pow)
     else if (mase_ox_rank(im, x) && dtype == MASE_F32) {
         const struct mase_arg exponent = mase_ox_number_or_node(im, 1, dtype);
         if (exponent.kind == MASE_ARG_FLOAT)
-            return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, N(x), exponent));
+            return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), exponent));
     }
     if (!mase_dtype_is_float(dtype) && mase_dtype_is_float(mase_ox_dtype(im, y)))
         x = mase_ox_cast(im, x, MASE_F64);
     else if (mase_dtype_is_float(dtype))
         y = mase_ox_cast(im, y, dtype);
-    return mase_ox_out(im, 0, mase_ox_cast(im, EMIT(im, MASE_OP_pow, N(x), N(y)), dtype));
+    return mase_ox_out(im, 0,
+                       mase_ox_cast(im, EMIT(im, MASE_OP_pow, ARG_NODE(x), ARG_NODE(y)), dtype));
 }
 
 OX_RULE(mod)
 {
     const enum mase_op op = mase_ox_attr_int(im, "fmod", 0) ? MASE_OP_fmod : MASE_OP_remainder;
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
-    return mase_ox_out(im, 0, EMIT(im, op, N(x), N(y)));
+    return mase_ox_out(im, 0, EMIT(im, op, ARG_NODE(x), ARG_NODE(y)));
 }
 
 OX_RULE(where)
 {
     struct mase_node *c = mase_ox_x(im, 0), *x = mase_ox_x(im, 1), *y = mase_ox_x(im, 2);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_where, N(c), N(x), N(y)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_where, ARG_NODE(c), ARG_NODE(x), ARG_NODE(y)));
 }
 
 /* ---- any number of operands ---- */
@@ -270,7 +286,7 @@ static struct mase_node *combine(struct mase_ox_import *im, enum mase_op op, con
 {
     struct mase_node *y = mase_ox_x(im, 0);
     for (int i = 1; i < im->node->input.count && !im->status; i++) {
-        const struct mase_arg args[] = { N(y), N(mase_ox_x(im, i)) };
+        const struct mase_arg args[] = { ARG_NODE(y), ARG_NODE(mase_ox_x(im, i)) };
         y = target ? mase_ox_emit_target(im, MASE_CALL_FUNCTION, target, args, 2)
                    : mase_ox_emit(im, op, args, 2);
     }
@@ -300,7 +316,7 @@ OX_RULE(variadic_sum)
 OX_RULE(variadic_mean)
 {
     struct mase_node *sum = combine(im, MASE_OP_add, NULL);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, N(sum), I(im->node->input.count)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(sum), ARG_INT(im->node->input.count)));
 }
 
 /* ---- bounds ---- */
@@ -310,11 +326,11 @@ static struct mase_arg bound(struct mase_ox_import *im, int i)
     struct mase_ox_value *v = mase_ox_in(im, i);
     double number;
     if (!v)
-        return NONE;
+        return ARG_NONE;
     if (!mase_ox_is_known(im, v))
-        return N(mase_ox_node_of(im, v));
+        return ARG_NODE(mase_ox_node_of(im, v));
     mase_ox_number(im, v, &number);
-    return F(number);
+    return ARG_FLOAT(number);
 }
 
 OX_RULE(clip)
@@ -324,15 +340,15 @@ OX_RULE(clip)
     struct mase_node *x = mase_ox_x(im, 0);
     struct mase_arg low = bound(im, 1), high = bound(im, 2);
     if (!mase_dtype_is_float(mase_ox_dtype(im, x))) {
-        low = low.kind == MASE_ARG_FLOAT ? I(mase_ox_whole(low.f)) : low;
-        high = high.kind == MASE_ARG_FLOAT ? I(mase_ox_whole(high.f)) : high;
+        low = low.kind == MASE_ARG_FLOAT ? ARG_INT(mase_ox_whole(low.f)) : low;
+        high = high.kind == MASE_ARG_FLOAT ? ARG_INT(mase_ox_whole(high.f)) : high;
     }
     if (low.kind == MASE_ARG_NONE && high.kind == MASE_ARG_NONE)
         return mase_ox_out(im, 0, x);
     const bool six =
         low.kind == MASE_ARG_FLOAT && low.f == 0.0 && high.kind == MASE_ARG_FLOAT && high.f == 6.0;
-    struct mase_node *y =
-        six ? EMIT(im, MASE_OP_relu6, N(x)) : EMIT(im, MASE_OP_clamp, N(x), low, high);
+    struct mase_node *y = six ? EMIT(im, MASE_OP_relu6, ARG_NODE(x))
+                              : EMIT(im, MASE_OP_clamp, ARG_NODE(x), low, high);
     if (mase_ox_out(im, 0, y) == MASE_OK && low.kind == MASE_ARG_FLOAT &&
         high.kind == MASE_ARG_FLOAT)
         mase_ox_remember_cut(im, low.f, high.f);
@@ -345,8 +361,9 @@ OX_RULE(clip_by_attributes)
     const double high = mase_ox_attr_float(im, "max", FLT_MAX);
     struct mase_node *x = mase_ox_x(im, 0);
     if (low == 0.0 && high == 6.0)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_relu6, N(x)));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_clamp, N(x), F(low), F(high)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_relu6, ARG_NODE(x)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(low), ARG_FLOAT(high)));
 }
 
 /* ---- types ---- */

@@ -15,8 +15,9 @@ static struct mase_node *wrapped(struct mase_ox_import *im, struct mase_node *in
             negative |= mase_tensor_get(r->value[s].tensor, i) < 0;
     if (!negative)
         return index;
-    struct mase_node *below = EMIT(im, MASE_OP_lt, N(index), I(0));
-    return EMIT(im, MASE_OP_where, N(below), N(EMIT(im, MASE_OP_add, N(index), n)), N(index));
+    struct mase_node *below = EMIT(im, MASE_OP_lt, ARG_NODE(index), ARG_INT(0));
+    return EMIT(im, MASE_OP_where, ARG_NODE(below),
+                ARG_NODE(EMIT(im, MASE_OP_add, ARG_NODE(index), n)), ARG_NODE(index));
 }
 
 static struct mase_node *as_index(struct mase_ox_import *im, struct mase_node *index)
@@ -28,11 +29,12 @@ static struct mase_node *gather_by(struct mase_ox_import *im, struct mase_node *
                                    struct mase_node *index)
 {
     struct mase_arg items[MASE_MAX_RANK];
-    const struct mase_arg all[3] = { NONE, NONE, NONE };
+    const struct mase_arg all[3] = { ARG_NONE, ARG_NONE, ARG_NONE };
     for (int d = 0; d < axis; d++)
         items[d] = mase_arg_seq(&im->arena, MASE_ARG_SLICE, all, 3);
-    items[axis] = N(index);
-    return EMIT(im, MASE_OP_getitem, N(x), axis ? mase_ox_list(im, items, axis + 1) : items[0]);
+    items[axis] = ARG_NODE(index);
+    return EMIT(im, MASE_OP_getitem, ARG_NODE(x),
+                axis ? mase_ox_list(im, items, axis + 1) : items[0]);
 }
 
 OX_RULE(gather)
@@ -47,8 +49,8 @@ OX_RULE(gather)
         const struct mase_ox_value *params[] = { table };
         const char *names[] = { "weight" }, *path = mase_ox_layer_path(im, params, names, 1);
         const struct mase_shape s = mase_ox_like(im, table)->shape;
-        const struct mase_arg args[] = { I(s.dim[0]), I(s.dim[1]) };
-        index = wrapped(im, index, I(s.dim[0]));
+        const struct mase_arg args[] = { ARG_INT(s.dim[0]), ARG_INT(s.dim[1]) };
+        index = wrapped(im, index, ARG_INT(s.dim[0]));
         if (!mase_ox_add_layer(im, path, MASE_OP_embedding, args, 2, NULL, NULL, 0))
             return im->status;
         mase_ox_fill(im, path, "weight", table, false);
@@ -64,7 +66,8 @@ OX_RULE(gather)
         if (at < -n || at >= n)
             return mase_ox_fail(im, MASE_EVALUE, "index %lld is outside of %lld elements",
                                 (long long)at, (long long)n);
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_select, N(x), I(axis), I(at)));
+        return mase_ox_out(im, 0,
+                           EMIT(im, MASE_OP_select, ARG_NODE(x), ARG_INT(axis), ARG_INT(at)));
     }
     return mase_ox_out(im, 0, gather_by(im, x, axis, index));
 }
@@ -76,7 +79,8 @@ OX_RULE(gather_elements)
     if (im->status)
         return im->status;
     index = wrapped(im, index, mase_ox_dim(im, x, axis));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_gather, N(x), I(axis), N(index)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_gather, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index)));
 }
 
 OX_RULE(scatter_elements)
@@ -89,10 +93,14 @@ OX_RULE(scatter_elements)
         return im->status;
     index = wrapped(im, index, mase_ox_dim(im, x, axis));
     if (mase_streq(reduction, "add"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_scatter_add, N(x), I(axis), N(index), N(src)));
+        return mase_ox_out(im, 0,
+                           EMIT(im, MASE_OP_scatter_add, ARG_NODE(x), ARG_INT(axis),
+                                ARG_NODE(index), ARG_NODE(src)));
     if (!mase_streq(reduction, "none"))
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "reduction '%s' is not computed", reduction);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_scatter, N(x), I(axis), N(index), N(src)));
+    return mase_ox_out(
+        im, 0,
+        EMIT(im, MASE_OP_scatter, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index), ARG_NODE(src)));
 }
 
 /* The last dimension of the indices picks along the first ones of the data: they become one. */
@@ -102,10 +110,12 @@ static struct mase_node *flat_index(struct mase_ox_import *im, struct mase_node 
     struct mase_node *flat = NULL;
     const int last = mase_ox_rank(im, index) - 1;
     for (int k = 0; k < depth && !im->status; k++) {
-        struct mase_node *at = EMIT(im, MASE_OP_select, N(index), I(last), I(k));
+        struct mase_node *at = EMIT(im, MASE_OP_select, ARG_NODE(index), ARG_INT(last), ARG_INT(k));
         const struct mase_arg n = mase_ox_dim(im, x, from + k);
         at = wrapped(im, at, n);
-        flat = flat ? EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(flat), n)), N(at)) : at;
+        flat = flat ? EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(flat), n)),
+                           ARG_NODE(at))
+                    : at;
     }
     return flat;
 }
@@ -125,15 +135,15 @@ OX_RULE(gather_nd)
                             (long long)depth);
     struct mase_node *at = flat_index(im, x, index, 0, (int)depth);
     if (depth > 1)
-        x = EMIT(im, MASE_OP_flatten, N(x), I(0), I(depth - 1));
+        x = EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(0), ARG_INT(depth - 1));
     return mase_ox_out(im, 0, gather_by(im, x, 0, at));
 }
 
 /* Dimensions before last as one; there may be none. */
 static struct mase_node *joined(struct mase_ox_import *im, struct mase_node *x, int last)
 {
-    return last == 0  ? EMIT(im, MASE_OP_unsqueeze, N(x), I(0))
-           : last > 1 ? EMIT(im, MASE_OP_flatten, N(x), I(0), I(last - 1))
+    return last == 0  ? EMIT(im, MASE_OP_unsqueeze, ARG_NODE(x), ARG_INT(0))
+           : last > 1 ? EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(0), ARG_INT(last - 1))
                       : x;
 }
 
@@ -163,10 +173,11 @@ OX_RULE(scatter_nd)
     for (int d = 0; d <= rest && !im->status; d++) {
         spread[d] = mase_ox_dim(im, src, d);
         if (d)
-            at = EMIT(im, MASE_OP_unsqueeze, N(at), I(-1));
+            at = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(at), ARG_INT(-1));
     }
     if (rest)
-        at = EMIT(im, MASE_OP_expand, N(at), mase_ox_list(im, spread, rest + 1));
-    y = EMIT(im, adds ? MASE_OP_scatter_add : MASE_OP_scatter, N(y), I(0), N(at), N(src));
+        at = EMIT(im, MASE_OP_expand, ARG_NODE(at), mase_ox_list(im, spread, rest + 1));
+    y = EMIT(im, adds ? MASE_OP_scatter_add : MASE_OP_scatter, ARG_NODE(y), ARG_INT(0),
+             ARG_NODE(at), ARG_NODE(src));
     return mase_ox_out(im, 0, depth > 1 ? mase_ox_reshape(im, y, dims, rank) : y);
 }

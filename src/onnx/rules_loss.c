@@ -15,11 +15,13 @@ static void read_counting(struct mase_ox_import *im, struct counting *c)
     const int64_t ignored = mase_ox_attr_int(im, "ignore_index", 0);
     struct mase_ox_value *w = mase_ox_in(im, 2);
     c->target = mase_ox_cast(im, mase_ox_x(im, 1), MASE_I64);
-    c->valid = ignores ? EMIT(im, MASE_OP_ne, N(c->target), I(ignored)) : NULL;
+    c->valid = ignores ? EMIT(im, MASE_OP_ne, ARG_NODE(c->target), ARG_INT(ignored)) : NULL;
     if (ignores)
-        c->target = EMIT(im, MASE_OP_masked_fill, N(c->target),
-                         N(EMIT(im, MASE_OP_eq, N(c->target), I(ignored))), I(0));
-    c->weight = w ? EMIT(im, MASE_OP_getitem, N(mase_ox_node_of(im, w)), N(c->target)) : NULL;
+        c->target =
+            EMIT(im, MASE_OP_masked_fill, ARG_NODE(c->target),
+                 ARG_NODE(EMIT(im, MASE_OP_eq, ARG_NODE(c->target), ARG_INT(ignored))), ARG_INT(0));
+    c->weight =
+        w ? EMIT(im, MASE_OP_getitem, ARG_NODE(mase_ox_node_of(im, w)), ARG_NODE(c->target)) : NULL;
 }
 
 /* -x at the target, weighted and reduced; x: logarithms of probabilities. */
@@ -27,30 +29,32 @@ static enum mase_status likelihood(struct mase_ox_import *im, struct mase_node *
                                    const struct counting *c)
 {
     const char *reduction = mase_ox_attr_text(im, "reduction", "mean");
-    struct mase_node *at = EMIT(im, MASE_OP_unsqueeze, N(c->target), I(1));
-    struct mase_node *picked = EMIT(im, MASE_OP_gather, N(x), I(1), N(at));
-    struct mase_node *loss = EMIT(im, MASE_OP_neg, N(EMIT(im, MASE_OP_squeeze, N(picked), I(1))));
+    struct mase_node *at = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(c->target), ARG_INT(1));
+    struct mase_node *picked = EMIT(im, MASE_OP_gather, ARG_NODE(x), ARG_INT(1), ARG_NODE(at));
+    struct mase_node *loss =
+        EMIT(im, MASE_OP_neg, ARG_NODE(EMIT(im, MASE_OP_squeeze, ARG_NODE(picked), ARG_INT(1))));
     struct mase_node *weight = c->weight;
     if (weight)
-        loss = EMIT(im, MASE_OP_mul, N(loss), N(weight));
+        loss = EMIT(im, MASE_OP_mul, ARG_NODE(loss), ARG_NODE(weight));
     if (c->valid) {
-        struct mase_node *invalid = EMIT(im, MASE_OP_not, N(c->valid));
-        loss = EMIT(im, MASE_OP_masked_fill, N(loss), N(invalid), F(0.0));
-        weight = weight ? EMIT(im, MASE_OP_masked_fill, N(weight), N(invalid), F(0.0))
+        struct mase_node *invalid = EMIT(im, MASE_OP_not, ARG_NODE(c->valid));
+        loss = EMIT(im, MASE_OP_masked_fill, ARG_NODE(loss), ARG_NODE(invalid), ARG_FLOAT(0.0));
+        weight = weight ? EMIT(im, MASE_OP_masked_fill, ARG_NODE(weight), ARG_NODE(invalid),
+                               ARG_FLOAT(0.0))
                         : mase_ox_cast(im, c->valid, mase_ox_dtype(im, x));
     }
     if (mase_streq(reduction, "none"))
         return mase_ox_out(im, 0, loss);
     if (mase_streq(reduction, "sum"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_sum, N(loss)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_sum, ARG_NODE(loss)));
     if (!mase_streq(reduction, "mean"))
         return mase_ox_fail(im, MASE_EVALUE, "reduction '%s' is none of none, sum and mean",
                             reduction);
     if (!weight)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_mean, N(loss)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_mean, ARG_NODE(loss)));
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_div, N(EMIT(im, MASE_OP_sum, N(loss))),
-                            N(EMIT(im, MASE_OP_sum, N(weight)))));
+                       EMIT(im, MASE_OP_div, ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(loss))),
+                            ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(weight)))));
 }
 
 OX_RULE(nll_loss)
@@ -63,7 +67,7 @@ OX_RULE(nll_loss)
 
 OX_RULE(softmax_loss)
 {
-    struct mase_node *x = EMIT(im, MASE_OP_log_softmax, N(mase_ox_x(im, 0)), I(1));
+    struct mase_node *x = EMIT(im, MASE_OP_log_softmax, ARG_NODE(mase_ox_x(im, 0)), ARG_INT(1));
     struct counting c = { 0 };
     read_counting(im, &c);
     mase_ox_out(im, 1, x);

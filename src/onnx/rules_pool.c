@@ -39,9 +39,9 @@ static bool is_dilated(const struct mase_ox_window *w)
 static struct mase_node *average(struct mase_ox_import *im, const struct mase_ox_window *w,
                                  struct mase_node *x, int64_t ceil_mode, bool with_pads)
 {
-    return EMIT(im, average_ops[w->n - 1], N(x), mase_ox_int_list(im, w->kernel, w->n),
+    return EMIT(im, average_ops[w->n - 1], ARG_NODE(x), mase_ox_int_list(im, w->kernel, w->n),
                 mase_ox_int_list(im, w->stride, w->n), mase_ox_int_list(im, w->before, w->n),
-                B(ceil_mode != 0), B(with_pads));
+                ARG_BOOL(ceil_mode != 0), ARG_BOOL(with_pads));
 }
 
 OX_RULE(average_pool)
@@ -63,10 +63,10 @@ OX_RULE(average_pool)
     if (with_pads)
         return mase_ox_out(im, 0, y);
     /* what was averaged has zeros around it: so many of a window are none */
-    struct mase_node *ones = EMIT(im, MASE_OP_ones_like, N(x));
+    struct mase_node *ones = EMIT(im, MASE_OP_ones_like, ARG_NODE(x));
     struct mase_node *part =
         average(im, &again, mase_ox_pad_window(im, &again, ones, 0.0), 0, true);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, N(y), N(part)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(y), ARG_NODE(part)));
 }
 
 OX_RULE(max_pool)
@@ -83,10 +83,10 @@ OX_RULE(max_pool)
         x = mase_ox_pad_window(im, &w, x, -INFINITY);
     }
     return mase_ox_out(im, 0,
-                       EMIT(im, max_ops[w.n - 1], N(x), mase_ox_int_list(im, w.kernel, w.n),
+                       EMIT(im, max_ops[w.n - 1], ARG_NODE(x), mase_ox_int_list(im, w.kernel, w.n),
                             mase_ox_int_list(im, w.stride, w.n),
                             mase_ox_int_list(im, w.before, w.n),
-                            mase_ox_int_list(im, w.dilation, w.n), B(ceil_mode != 0)));
+                            mase_ox_int_list(im, w.dilation, w.n), ARG_BOOL(ceil_mode != 0)));
 }
 
 /* (mean of |x|^p times the window)^(1/p) */
@@ -104,10 +104,10 @@ OX_RULE(lp_pool)
                             "dilations, ceil_mode and p below 1 are not computed");
     for (int i = 0; i < w.n; i++)
         size *= (double)w.kernel[i];
-    x = EMIT(im, MASE_OP_pow, N(EMIT(im, MASE_OP_abs, N(x))), I(p));
+    x = EMIT(im, MASE_OP_pow, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_INT(p));
     x = average(im, &w, mase_ox_pad_window(im, &w, x, 0.0), 0, true);
-    x = EMIT(im, MASE_OP_mul, N(x), F(size));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, N(x), F(1.0 / (double)p)));
+    x = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(size));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p)));
 }
 
 static enum mase_status global_pool(struct mase_ox_import *im, const enum mase_op *ops)
@@ -118,7 +118,7 @@ static enum mase_status global_pool(struct mase_ox_import *im, const enum mase_o
         return im->status;
     if (n < 1 || n > 3)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "expected 1 to 3 spatial dimensions");
-    return mase_ox_out(im, 0, EMIT(im, ops[n - 1], N(x), I(1)));
+    return mase_ox_out(im, 0, EMIT(im, ops[n - 1], ARG_NODE(x), ARG_INT(1)));
 }
 
 OX_RULE(global_average_pool)
@@ -138,10 +138,10 @@ OX_RULE(global_lp_pool)
     struct mase_arg axes[MASE_MAX_RANK];
     const int rank = mase_ox_rank(im, x);
     for (int d = 2; d < rank; d++)
-        axes[d - 2] = I(d);
-    x = EMIT(im, MASE_OP_pow, N(EMIT(im, MASE_OP_abs, N(x))), I(p));
-    x = EMIT(im, MASE_OP_sum, N(x), mase_ox_list(im, axes, rank - 2), B(true));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, N(x), F(1.0 / (double)p)));
+        axes[d - 2] = ARG_INT(d);
+    x = EMIT(im, MASE_OP_pow, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_INT(p));
+    x = EMIT(im, MASE_OP_sum, ARG_NODE(x), mase_ox_list(im, axes, rank - 2), ARG_BOOL(true));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p)));
 }
 
 /* ---- normalisation ---- */
@@ -156,8 +156,9 @@ static enum mase_status batch_norm_layer(struct mase_ox_import *im, struct mase_
     static const char *const keys[] = { "eps", "momentum" };
     const char *path =
         mase_ox_layer_path(im, (const struct mase_ox_value *const *)v, norm_params, 4);
-    const struct mase_arg channels = I(mase_ox_tensor(im, x)->shape.dim[1]);
-    const struct mase_arg values[] = { F(eps), F(mase_ox_as_written((float)(1.0 - momentum))) };
+    const struct mase_arg channels = ARG_INT(mase_ox_tensor(im, x)->shape.dim[1]);
+    const struct mase_arg values[] = { ARG_FLOAT(eps),
+                                       ARG_FLOAT(mase_ox_as_written((float)(1.0 - momentum))) };
     if (!mase_ox_add_layer(im, path, ops[mase_ox_rank(im, x) - 2], &channels, 1, keys, values, 2))
         return im->status;
     for (int i = 0; i < 4; i++)
@@ -193,8 +194,10 @@ OX_RULE(batch_norm)
     struct mase_node *scale = mase_ox_node_of(im, v[0]), *bias = mase_ox_node_of(im, v[1]);
     struct mase_node *mean = mase_ox_node_of(im, v[2]), *var = mase_ox_node_of(im, v[3]);
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_batch_norm, N(x), N(mean), N(var), N(scale), N(bias),
-                            B(false), F(mase_ox_as_written((float)(1.0 - momentum))), F(eps)));
+                       EMIT(im, MASE_OP_batch_norm, ARG_NODE(x), ARG_NODE(mean), ARG_NODE(var),
+                            ARG_NODE(scale), ARG_NODE(bias), ARG_BOOL(false),
+                            ARG_FLOAT(mase_ox_as_written((float)(1.0 - momentum))),
+                            ARG_FLOAT(eps)));
 }
 
 OX_RULE(instance_norm)
@@ -203,7 +206,9 @@ OX_RULE(instance_norm)
     struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
     if (im->status)
         return im->status;
-    const struct mase_arg args[] = { N(x), NONE, NONE, N(scale), N(bias), B(true), F(0.1), F(eps) };
+    const struct mase_arg args[] = { ARG_NODE(x),     ARG_NONE,       ARG_NONE,
+                                     ARG_NODE(scale), ARG_NODE(bias), ARG_BOOL(true),
+                                     ARG_FLOAT(0.1),  ARG_FLOAT(eps) };
     return mase_ox_out(
         im, 0,
         mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.nn.functional.instance_norm", args, 8));
@@ -226,13 +231,16 @@ static enum mase_status norm_statistics(struct mase_ox_import *im, struct mase_n
     struct mase_arg axes[MASE_MAX_RANK];
     const int rank = mase_ox_rank(im, x);
     for (int d = axis; d < rank; d++)
-        axes[d - axis] = I(d);
+        axes[d - axis] = ARG_INT(d);
     const struct mase_arg dims = mase_ox_list(im, axes, rank - axis);
     if (mase_ox_has_out(im, 1))
-        mase_ox_out(im, 1, EMIT(im, MASE_OP_mean, N(x), dims, B(true)));
+        mase_ox_out(im, 1, EMIT(im, MASE_OP_mean, ARG_NODE(x), dims, ARG_BOOL(true)));
     if (mase_ox_has_out(im, 2)) {
-        struct mase_node *var = EMIT(im, MASE_OP_var, N(x), dims, B(false), B(true));
-        mase_ox_out(im, 2, EMIT(im, MASE_OP_rsqrt, N(EMIT(im, MASE_OP_add, N(var), F(eps)))));
+        struct mase_node *var =
+            EMIT(im, MASE_OP_var, ARG_NODE(x), dims, ARG_BOOL(false), ARG_BOOL(true));
+        mase_ox_out(im, 2,
+                    EMIT(im, MASE_OP_rsqrt,
+                         ARG_NODE(EMIT(im, MASE_OP_add, ARG_NODE(var), ARG_FLOAT(eps)))));
     }
     return im->status;
 }
@@ -274,7 +282,7 @@ OX_RULE(layer_norm)
         mase_ox_dtype(im, x) == MASE_F32) {
         const struct mase_ox_value *params[] = { w, b };
         const char *path = mase_ox_layer_path(im, params, norm_params, 2), *key = "eps";
-        const struct mase_arg value = F(eps);
+        const struct mase_arg value = ARG_FLOAT(eps);
         if (!mase_ox_add_layer(im, path, MASE_OP_layer_norm, &dims, 1, &key, &value, 1))
             return im->status;
         mase_ox_fill(im, path, "weight", w, false);
@@ -287,10 +295,12 @@ OX_RULE(layer_norm)
         return im->status;
     if (scale && has_shape(im, scale, &dims) && (!bias || has_shape(im, bias, &dims)))
         return mase_ox_out(im, 0,
-                           EMIT(im, MASE_OP_layer_norm, N(x), dims, N(scale), N(bias), F(eps)));
-    struct mase_node *y = EMIT(im, MASE_OP_layer_norm, N(x), dims, NONE, NONE, F(eps));
-    y = scale ? EMIT(im, MASE_OP_mul, N(y), N(scale)) : y;
-    return mase_ox_out(im, 0, bias ? EMIT(im, MASE_OP_add, N(y), N(bias)) : y);
+                           EMIT(im, MASE_OP_layer_norm, ARG_NODE(x), dims, ARG_NODE(scale),
+                                ARG_NODE(bias), ARG_FLOAT(eps)));
+    struct mase_node *y =
+        EMIT(im, MASE_OP_layer_norm, ARG_NODE(x), dims, ARG_NONE, ARG_NONE, ARG_FLOAT(eps));
+    y = scale ? EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale)) : y;
+    return mase_ox_out(im, 0, bias ? EMIT(im, MASE_OP_add, ARG_NODE(y), ARG_NODE(bias)) : y);
 }
 
 OX_RULE(rms_norm)
@@ -303,9 +313,10 @@ OX_RULE(rms_norm)
         return im->status;
     const struct mase_arg dims = trailing(im, x, axis);
     if (has_shape(im, scale, &dims))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_rms_norm, N(x), dims, N(scale), F(eps)));
-    struct mase_node *y = EMIT(im, MASE_OP_rms_norm, N(x), dims, NONE, F(eps));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, N(y), N(scale)));
+        return mase_ox_out(
+            im, 0, EMIT(im, MASE_OP_rms_norm, ARG_NODE(x), dims, ARG_NODE(scale), ARG_FLOAT(eps)));
+    struct mase_node *y = EMIT(im, MASE_OP_rms_norm, ARG_NODE(x), dims, ARG_NONE, ARG_FLOAT(eps));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale)));
 }
 
 /* Scale and bias of each channel. */
@@ -316,7 +327,8 @@ OX_RULE(group_norm)
     (void)mase_ox_attr_int(im, "stash_type", 1);
     struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_group_norm, N(x), I(groups), N(scale), N(bias), F(eps)));
+                       EMIT(im, MASE_OP_group_norm, ARG_NODE(x), ARG_INT(groups), ARG_NODE(scale),
+                            ARG_NODE(bias), ARG_FLOAT(eps)));
 }
 
 /* The same with scale and bias of each group, until opset 20. */
@@ -328,10 +340,11 @@ OX_RULE(group_norm_by_group)
     if (im->status || groups < 1)
         return mase_ox_fail(im, MASE_EVALUE, "num_groups must be at least 1");
     const int64_t each = mase_ox_tensor(im, x)->shape.dim[1] / groups;
-    scale = EMIT(im, MASE_OP_repeat_interleave, N(scale), I(each));
-    bias = EMIT(im, MASE_OP_repeat_interleave, N(bias), I(each));
+    scale = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(scale), ARG_INT(each));
+    bias = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(bias), ARG_INT(each));
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_group_norm, N(x), I(groups), N(scale), N(bias), F(eps)));
+                       EMIT(im, MASE_OP_group_norm, ARG_NODE(x), ARG_INT(groups), ARG_NODE(scale),
+                            ARG_NODE(bias), ARG_FLOAT(eps)));
 }
 
 /* x / |x| along axis, 0 where the norm is 0. */
@@ -342,10 +355,12 @@ OX_RULE(lp_normalization)
     const int64_t p = mase_ox_attr_int(im, "p", 2);
     if (!im->status && p != 1 && p != 2)
         return mase_ox_fail(im, MASE_EVALUE, "p is neither 1 nor 2");
-    struct mase_node *n = EMIT(im, MASE_OP_vector_norm, N(x), I(p), I(axis), B(true));
-    struct mase_node *zero = EMIT(im, MASE_OP_eq, N(n), F(0.0));
+    struct mase_node *n =
+        EMIT(im, MASE_OP_vector_norm, ARG_NODE(x), ARG_INT(p), ARG_INT(axis), ARG_BOOL(true));
+    struct mase_node *zero = EMIT(im, MASE_OP_eq, ARG_NODE(n), ARG_FLOAT(0.0));
     struct mase_node *y =
-        EMIT(im, MASE_OP_div, N(x), N(EMIT(im, MASE_OP_masked_fill, N(n), N(zero), F(1.0))));
+        EMIT(im, MASE_OP_div, ARG_NODE(x),
+             ARG_NODE(EMIT(im, MASE_OP_masked_fill, ARG_NODE(n), ARG_NODE(zero), ARG_FLOAT(1.0))));
     return mase_ox_out(im, 0, y);
 }
 
@@ -366,15 +381,19 @@ OX_RULE(lrn)
         return mase_ox_fail(im, MASE_ELIMIT, "size is above 64");
     before[1] = (size - 1) / 2;
     after[1] = size / 2;
-    struct mase_node *squares =
-        mase_ox_pad(im, EMIT(im, MASE_OP_mul, N(x), N(x)), before, after, "constant", 0.0);
+    struct mase_node *squares = mase_ox_pad(im, EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_NODE(x)),
+                                            before, after, "constant", 0.0);
     for (int64_t k = 0; k < size; k++) {
-        struct mase_node *part = EMIT(im, MASE_OP_narrow, N(squares), I(1), I(k), I(channels));
-        sum = sum ? EMIT(im, MASE_OP_add, N(sum), N(part)) : part;
+        struct mase_node *part =
+            EMIT(im, MASE_OP_narrow, ARG_NODE(squares), ARG_INT(1), ARG_INT(k), ARG_INT(channels));
+        sum = sum ? EMIT(im, MASE_OP_add, ARG_NODE(sum), ARG_NODE(part)) : part;
     }
-    sum = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_mul, N(sum), F(alpha / (double)size))), F(bias));
+    sum = EMIT(im, MASE_OP_add,
+               ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(sum), ARG_FLOAT(alpha / (double)size))),
+               ARG_FLOAT(bias));
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_div, N(x), N(EMIT(im, MASE_OP_pow, N(sum), F(beta)))));
+                       EMIT(im, MASE_OP_div, ARG_NODE(x),
+                            ARG_NODE(EMIT(im, MASE_OP_pow, ARG_NODE(sum), ARG_FLOAT(beta)))));
 }
 
 OX_RULE(mean_variance_norm)
@@ -386,9 +405,12 @@ OX_RULE(mean_variance_norm)
         given ? mase_ox_int_list(im, given, count) : mase_ox_int_list(im, usual, 3);
     struct mase_node *x = mase_ox_x(im, 0);
     struct mase_node *centred =
-        EMIT(im, MASE_OP_sub, N(x), N(EMIT(im, MASE_OP_mean, N(x), axes, B(true))));
-    struct mase_node *var =
-        EMIT(im, MASE_OP_mean, N(EMIT(im, MASE_OP_mul, N(centred), N(centred))), axes, B(true));
-    struct mase_node *std = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_sqrt, N(var))), F(1e-9f));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, N(centred), N(std)));
+        EMIT(im, MASE_OP_sub, ARG_NODE(x),
+             ARG_NODE(EMIT(im, MASE_OP_mean, ARG_NODE(x), axes, ARG_BOOL(true))));
+    struct mase_node *var = EMIT(
+        im, MASE_OP_mean, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(centred), ARG_NODE(centred))),
+        axes, ARG_BOOL(true));
+    struct mase_node *std =
+        EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_sqrt, ARG_NODE(var))), ARG_FLOAT(1e-9f));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(centred), ARG_NODE(std)));
 }

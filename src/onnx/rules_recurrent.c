@@ -118,8 +118,8 @@ static void fill_gates(struct mase_ox_import *im, const struct sequence *s, cons
 static const char *sequence_layer(struct mase_ox_import *im, const struct sequence *s)
 {
     static const char *const keys[] = { "bias", "bidirectional" };
-    const struct mase_arg args[] = { I(s->inputs), I(s->hidden) };
-    const struct mase_arg values[] = { B(s->b != NULL), B(s->directions == 2) };
+    const struct mase_arg args[] = { ARG_INT(s->inputs), ARG_INT(s->hidden) };
+    const struct mase_arg values[] = { ARG_BOOL(s->b != NULL), ARG_BOOL(s->directions == 2) };
     const char *path = mase_ox_layer_path(im, NULL, NULL, 0);
     const int64_t rows = s->cell->gates * s->hidden;
     if (!mase_ox_add_layer(im, path, s->cell->op, args, 2, keys, values, 2))
@@ -137,7 +137,7 @@ static const char *sequence_layer(struct mase_ox_import *im, const struct sequen
 
 static struct mase_node *flip_steps(struct mase_ox_import *im, struct mase_node *x)
 {
-    return EMIT(im, MASE_OP_flip, N(x), mase_ox_int_list(im, (int64_t[]){ 0 }, 1));
+    return EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ 0 }, 1));
 }
 
 /* (T, N, directions H) as (T, directions, N, H) */
@@ -145,9 +145,9 @@ static struct mase_node *split_directions(struct mase_ox_import *im, const struc
                                           struct mase_node *y)
 {
     if (s->directions == 1)
-        return EMIT(im, MASE_OP_unsqueeze, N(y), I(1));
-    const struct mase_arg dims[] = { mase_ox_dim(im, y, 0), mase_ox_dim(im, y, 1), I(2),
-                                     I(s->hidden) };
+        return EMIT(im, MASE_OP_unsqueeze, ARG_NODE(y), ARG_INT(1));
+    const struct mase_arg dims[] = { mase_ox_dim(im, y, 0), mase_ox_dim(im, y, 1), ARG_INT(2),
+                                     ARG_INT(s->hidden) };
     return mase_ox_permute(im, mase_ox_reshape(im, y, dims, 4), (const int[]){ 0, 2, 1, 3 }, 4);
 }
 
@@ -164,9 +164,9 @@ static enum mase_status recur(struct mase_ox_import *im, const struct cell *cell
     if (is_lstm && (!h0 != !c0))
         return mase_ox_fail(im, MASE_EUNSUPPORTED,
                             "one initial state without the other is not computed");
-    struct mase_arg call[2] = { N(s.backwards ? flip_steps(im, x) : x) };
-    const struct mase_arg states[2] = { h0 ? N(mase_ox_node_of(im, h0)) : NONE,
-                                        c0 ? N(mase_ox_node_of(im, c0)) : NONE };
+    struct mase_arg call[2] = { ARG_NODE(s.backwards ? flip_steps(im, x) : x) };
+    const struct mase_arg states[2] = { h0 ? ARG_NODE(mase_ox_node_of(im, h0)) : ARG_NONE,
+                                        c0 ? ARG_NODE(mase_ox_node_of(im, c0)) : ARG_NONE };
     call[1] = is_lstm ? mase_ox_list(im, states, 2) : states[0];
     const char *path = sequence_layer(im, &s);
     if (!path)

@@ -30,9 +30,9 @@ static bool read_reduction(struct mase_ox_import *im, struct reduction *r)
     }
     r->nothing = !count && (noop || !rank);
     for (int i = 0; i < count; i++)
-        items[i] = I(mase_ox_axis(im, axes[i], rank));
+        items[i] = ARG_INT(mase_ox_axis(im, axes[i], rank));
     for (int d = 0; !count && d < rank; d++)
-        items[d] = I(d);
+        items[d] = ARG_INT(d);
     r->axes = mase_ox_list(im, items, count ? count : rank);
     return !im->status;
 }
@@ -41,7 +41,7 @@ static bool read_reduction(struct mase_ox_import *im, struct reduction *r)
 static struct mase_node *reduce(struct mase_ox_import *im, const struct reduction *r,
                                 enum mase_op op, struct mase_node *y)
 {
-    return r->nothing ? y : EMIT(im, op, N(y), r->axes, B(r->keep));
+    return r->nothing ? y : EMIT(im, op, ARG_NODE(y), r->axes, ARG_BOOL(r->keep));
 }
 
 OX_RULE(reduce)
@@ -66,7 +66,7 @@ OX_RULE(reduce_prod)
         gone[r.axes.items[i].i] = true;
     for (int d = MASE_MAX_RANK - 1; d >= 0; d--)
         if (gone[d])
-            y = EMIT(im, MASE_OP_prod, N(y), I(d), B(r.keep));
+            y = EMIT(im, MASE_OP_prod, ARG_NODE(y), ARG_INT(d), ARG_BOOL(r.keep));
     return mase_ox_out(im, 0, mase_ox_cast(im, y, dtype));
 }
 
@@ -77,7 +77,8 @@ OX_RULE(reduce_l1)
         return im->status;
     const enum mase_dtype dtype = mase_ox_dtype(im, r.x);
     return mase_ox_out(
-        im, 0, mase_ox_cast(im, reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_abs, N(r.x))), dtype));
+        im, 0,
+        mase_ox_cast(im, reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_abs, ARG_NODE(r.x))), dtype));
 }
 
 OX_RULE(reduce_l2)
@@ -86,8 +87,9 @@ OX_RULE(reduce_l2)
     if (!read_reduction(im, &r))
         return im->status;
     const enum mase_dtype dtype = mase_ox_dtype(im, r.x);
-    struct mase_node *sum = reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_mul, N(r.x), N(r.x)));
-    return mase_ox_out(im, 0, mase_ox_cast(im, EMIT(im, MASE_OP_sqrt, N(sum)), dtype));
+    struct mase_node *sum =
+        reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_mul, ARG_NODE(r.x), ARG_NODE(r.x)));
+    return mase_ox_out(im, 0, mase_ox_cast(im, EMIT(im, MASE_OP_sqrt, ARG_NODE(sum)), dtype));
 }
 
 OX_RULE(reduce_sum_square)
@@ -96,10 +98,11 @@ OX_RULE(reduce_sum_square)
     if (!read_reduction(im, &r))
         return im->status;
     const enum mase_dtype dtype = mase_ox_dtype(im, r.x);
-    return mase_ox_out(
-        im, 0,
-        mase_ox_cast(im, reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_mul, N(r.x), N(r.x))),
-                     dtype));
+    return mase_ox_out(im, 0,
+                       mase_ox_cast(im,
+                                    reduce(im, &r, MASE_OP_sum,
+                                           EMIT(im, MASE_OP_mul, ARG_NODE(r.x), ARG_NODE(r.x))),
+                                    dtype));
 }
 
 OX_RULE(reduce_log_sum)
@@ -107,7 +110,7 @@ OX_RULE(reduce_log_sum)
     struct reduction r;
     if (!read_reduction(im, &r))
         return im->status;
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_log, N(reduce(im, &r, MASE_OP_sum, r.x))));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_log, ARG_NODE(reduce(im, &r, MASE_OP_sum, r.x))));
 }
 
 OX_RULE(reduce_log_sum_exp)
@@ -117,7 +120,7 @@ OX_RULE(reduce_log_sum_exp)
         return im->status;
     if (r.nothing)
         return mase_ox_out(im, 0, r.x);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_logsumexp, N(r.x), r.axes, B(r.keep)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_logsumexp, ARG_NODE(r.x), r.axes, ARG_BOOL(r.keep)));
 }
 
 OX_RULE(arg_extreme)
@@ -126,14 +129,15 @@ OX_RULE(arg_extreme)
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
     const bool keep = mase_ox_attr_int(im, "keepdims", 1) != 0;
     if (!mase_ox_attr_int(im, "select_last_index", 0))
-        return mase_ox_out(im, 0, EMIT(im, im->rule->op, N(x), I(axis), B(keep)));
+        return mase_ox_out(im, 0,
+                           EMIT(im, im->rule->op, ARG_NODE(x), ARG_INT(axis), ARG_BOOL(keep)));
     if (!im->status && !mase_ox_dim_is_fixed(im, x, axis))
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "it goes along the samples");
     const int64_t n = mase_ox_tensor(im, x)->shape.dim[axis];
     struct mase_node *flipped =
-        EMIT(im, MASE_OP_flip, N(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
-    struct mase_node *at = EMIT(im, im->rule->op, N(flipped), I(axis), B(keep));
-    at = EMIT(im, MASE_OP_add, N(EMIT(im, MASE_OP_neg, N(at))), I(n - 1));
+        EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
+    struct mase_node *at = EMIT(im, im->rule->op, ARG_NODE(flipped), ARG_INT(axis), ARG_BOOL(keep));
+    at = EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_neg, ARG_NODE(at))), ARG_INT(n - 1));
     return mase_ox_out(im, 0, at);
 }
 
@@ -155,13 +159,13 @@ static enum mase_status along_axis(struct mase_ox_import *im, bool flattens, int
         return mase_ox_out(im, 0, f(im, x, axis));
     for (int d = 0; d < rank; d++)
         dims[d] = mase_ox_dim(im, x, d);
-    struct mase_node *y = f(im, EMIT(im, MASE_OP_flatten, N(x), I(axis)), axis);
+    struct mase_node *y = f(im, EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(axis)), axis);
     return mase_ox_out(im, 0, mase_ox_reshape(im, y, dims, rank));
 }
 
 static struct mase_node *soft(struct mase_ox_import *im, struct mase_node *x, int axis)
 {
-    return EMIT(im, im->rule->op, N(x), I(axis));
+    return EMIT(im, im->rule->op, ARG_NODE(x), ARG_INT(axis));
 }
 
 OX_RULE(softmax)
@@ -182,8 +186,8 @@ static struct mase_node *hard(struct mase_ox_import *im, struct mase_node *x, in
     int order[MASE_MAX_RANK];
     for (int d = 0; d < rank; d++)
         order[d] = d < axis ? d : d == axis ? rank - 1 : d - 1;
-    struct mase_node *best = EMIT(im, MASE_OP_argmax, N(x), I(axis));
-    struct mase_node *y = EMIT(im, MASE_OP_one_hot, N(best), I(n));
+    struct mase_node *best = EMIT(im, MASE_OP_argmax, ARG_NODE(x), ARG_INT(axis));
+    struct mase_node *y = EMIT(im, MASE_OP_one_hot, ARG_NODE(best), ARG_INT(n));
     return mase_ox_cast(im, mase_ox_permute(im, y, order, rank), mase_ox_dtype(im, x));
 }
 
@@ -209,15 +213,15 @@ OX_RULE(top_k)
                sorted = mase_ox_attr_int(im, "sorted", 1) != 0;
     if (v)
         mase_ox_number(im, v, &k);
-    struct mase_node *top =
-        EMIT(im, MASE_OP_topk, N(x), I(mase_ox_whole(k)), I(axis), B(largest), B(sorted));
+    struct mase_node *top = EMIT(im, MASE_OP_topk, ARG_NODE(x), ARG_INT(mase_ox_whole(k)),
+                                 ARG_INT(axis), ARG_BOOL(largest), ARG_BOOL(sorted));
     mase_ox_out(im, 0, mase_ox_item(im, top, 0));
     return mase_ox_out(im, 1, mase_ox_item(im, top, 1));
 }
 
 static struct mase_node *flip(struct mase_ox_import *im, struct mase_node *x, int axis)
 {
-    return EMIT(im, MASE_OP_flip, N(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
+    return EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
 }
 
 OX_RULE(cumsum)
@@ -234,7 +238,8 @@ OX_RULE(cumsum)
     if (!im->status)
         MASE_TRY(mase_ox_refuse_samples(im, x, axis));
     struct mase_node *from = reverse ? flip(im, x, axis) : x;
-    struct mase_node *y = mase_ox_cast(im, EMIT(im, MASE_OP_cumsum, N(from), I(axis)), dtype);
+    struct mase_node *y =
+        mase_ox_cast(im, EMIT(im, MASE_OP_cumsum, ARG_NODE(from), ARG_INT(axis)), dtype);
     if (exclusive) { /* each without itself: the sums one place further */
         int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
         before[axis] = 1;
@@ -257,15 +262,17 @@ OX_RULE(one_hot)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "its depth is below 1");
     /* places outside of the depth are in no class: compare, do not index */
     const char *key = "dtype";
-    const struct mase_arg n = I(mase_ox_whole(depth)), type = mase_ox_type(MASE_I64);
+    const struct mase_arg n = ARG_INT(mase_ox_whole(depth)), type = mase_ox_type(MASE_I64);
     struct mase_node *classes = mase_ox_emit_kw(im, MASE_OP_arange, &n, 1, &key, &type, 1);
-    struct mase_node *below = EMIT(im, MASE_OP_lt, N(index), I(0));
-    index = EMIT(im, MASE_OP_where, N(below), N(EMIT(im, MASE_OP_add, N(index), n)), N(index));
+    struct mase_node *below = EMIT(im, MASE_OP_lt, ARG_NODE(index), ARG_INT(0));
+    index = EMIT(im, MASE_OP_where, ARG_NODE(below),
+                 ARG_NODE(EMIT(im, MASE_OP_add, ARG_NODE(index), n)), ARG_NODE(index));
     struct mase_node *is =
-        EMIT(im, MASE_OP_eq, N(EMIT(im, MASE_OP_unsqueeze, N(index), I(-1))), N(classes));
-    struct mase_node *off = EMIT(im, MASE_OP_select, N(values), I(0), I(0));
-    struct mase_node *on = EMIT(im, MASE_OP_select, N(values), I(0), I(1));
-    struct mase_node *y = EMIT(im, MASE_OP_where, N(is), N(on), N(off));
+        EMIT(im, MASE_OP_eq, ARG_NODE(EMIT(im, MASE_OP_unsqueeze, ARG_NODE(index), ARG_INT(-1))),
+             ARG_NODE(classes));
+    struct mase_node *off = EMIT(im, MASE_OP_select, ARG_NODE(values), ARG_INT(0), ARG_INT(0));
+    struct mase_node *on = EMIT(im, MASE_OP_select, ARG_NODE(values), ARG_INT(0), ARG_INT(1));
+    struct mase_node *y = EMIT(im, MASE_OP_where, ARG_NODE(is), ARG_NODE(on), ARG_NODE(off));
     for (int d = 0; d < rank; d++)
         order[d] = d < axis ? d : d == axis ? rank - 1 : d - 1;
     return mase_ox_out(im, 0, mase_ox_permute(im, y, order, rank));

@@ -116,8 +116,8 @@ static struct mase_node *resize_axis(struct mase_ox_import *im, const struct res
             mase_tensor_set(&t, k * r->out + y, column[k]);
     }
     const int last = mase_ox_rank(im, x) - 1;
-    x = axis == last ? x : EMIT(im, MASE_OP_transpose, N(x), I(axis), I(last));
-    x = EMIT(im, MASE_OP_matmul, N(x), N(mase_ox_constant(im, &t)));
+    x = axis == last ? x : EMIT(im, MASE_OP_transpose, ARG_NODE(x), ARG_INT(axis), ARG_INT(last));
+    x = EMIT(im, MASE_OP_matmul, ARG_NODE(x), ARG_NODE(mase_ox_constant(im, &t)));
     if (any_outside) { /* these are the number that is asked for, not sums */
         struct mase_tensor o =
             mase_tensor(&im->arena, MASE_DTYPE_BOOL, &(struct mase_shape){ 1, { r->out } }, true);
@@ -125,9 +125,11 @@ static struct mase_node *resize_axis(struct mase_ox_import *im, const struct res
             const double at = source(r, (double)y);
             ((uint8_t *)o.data)[y] = at < 0 || at > (double)r->in - 1;
         }
-        x = EMIT(im, MASE_OP_masked_fill, N(x), N(mase_ox_constant(im, &o)), F(r->outside));
+        x = EMIT(im, MASE_OP_masked_fill, ARG_NODE(x), ARG_NODE(mase_ox_constant(im, &o)),
+                 ARG_FLOAT(r->outside));
     }
-    return axis == last ? x : EMIT(im, MASE_OP_transpose, N(x), I(axis), I(last));
+    return axis == last ? x
+                        : EMIT(im, MASE_OP_transpose, ARG_NODE(x), ARG_INT(axis), ARG_INT(last));
 }
 
 /* Numbers of an input that must be known. */
@@ -284,7 +286,8 @@ OX_RULE(grid_sample)
     if (mase_streq(mode, "linear"))
         mode = "bilinear";
     return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_grid_sample, N(x), N(grid), T(mode), T(edges), B(corners)));
+                       EMIT(im, MASE_OP_grid_sample, ARG_NODE(x), ARG_NODE(grid), ARG_TEXT(mode),
+                            ARG_TEXT(edges), ARG_BOOL(corners)));
 }
 
 OX_RULE(affine_grid)
@@ -296,6 +299,7 @@ OX_RULE(affine_grid)
     const struct mase_arg *dims = size ? mase_ox_sizes(im, size, &count) : NULL;
     if (im->status || !dims)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no size");
-    return mase_ox_out(
-        im, 0, EMIT(im, MASE_OP_affine_grid, N(theta), mase_ox_list(im, dims, count), B(corners)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_affine_grid, ARG_NODE(theta), mase_ox_list(im, dims, count),
+                            ARG_BOOL(corners)));
 }

@@ -24,7 +24,7 @@ static struct mase_arg kept(struct mase_ox_import *im, struct mase_node *x, int 
     if (d < mase_ox_rank(im, x))
         return mase_ox_dim(im, x, d);
     mase_ox_fail(im, MASE_EVALUE, "its shape keeps dimension %d, which the input has not", d);
-    return I(0);
+    return ARG_INT(0);
 }
 
 /* A file with one size of batch has it in its shapes: where the first length is that, and the
@@ -73,15 +73,18 @@ OX_RULE(flatten)
         return mase_ox_fail(im, MASE_EVALUE, "axis %lld is outside of %d dimensions",
                             (long long)axis, rank);
     if (axis == 1 && rank > 1)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_flatten, N(x), I(1)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(1)));
     if (axis == 0 || rank == 0)
         return mase_ox_out(
-            im, 0, EMIT(im, MASE_OP_reshape, N(x), mase_ox_int_list(im, (int64_t[]){ 1, -1 }, 2)));
+            im, 0,
+            EMIT(im, MASE_OP_reshape, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ 1, -1 }, 2)));
     if (axis < rank)
-        x = EMIT(im, MASE_OP_flatten, N(x), I(axis));
+        x = EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(axis));
     else
-        x = EMIT(im, MASE_OP_unsqueeze, N(x), I(-1));
-    return mase_ox_out(im, 0, axis > 1 ? EMIT(im, MASE_OP_flatten, N(x), I(0), I(axis - 1)) : x);
+        x = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(x), ARG_INT(-1));
+    return mase_ox_out(
+        im, 0,
+        axis > 1 ? EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(0), ARG_INT(axis - 1)) : x);
 }
 
 OX_RULE(squeeze)
@@ -93,7 +96,7 @@ OX_RULE(squeeze)
     const int rank = mase_ox_rank(im, x);
     bool gone[MASE_MAX_RANK] = { false };
     if (!has)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_squeeze, N(x)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_squeeze, ARG_NODE(x)));
     for (int i = 0; i < count && !im->status; i++)
         gone[mase_ox_axis(im, axes[i], rank)] = true;
     for (int d = rank - 1; d >= 0; d--) {
@@ -102,7 +105,7 @@ OX_RULE(squeeze)
         if (!im->status &&
             (mase_ox_tensor(im, x)->shape.dim[d] != 1 || !mase_ox_dim_is_fixed(im, x, d)))
             return mase_ox_fail(im, MASE_EVALUE, "dimension %d is not 1", d);
-        x = EMIT(im, MASE_OP_squeeze, N(x), I(d));
+        x = EMIT(im, MASE_OP_squeeze, ARG_NODE(x), ARG_INT(d));
     }
     return mase_ox_out(im, 0, x);
 }
@@ -125,7 +128,7 @@ OX_RULE(unsqueeze)
     }
     for (int d = 0; d < rank && !im->status; d++)
         if (is_new[d])
-            x = EMIT(im, MASE_OP_unsqueeze, N(x), I(d));
+            x = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(x), ARG_INT(d));
     return mase_ox_out(im, 0, x);
 }
 
@@ -158,9 +161,9 @@ OX_RULE(expand)
     for (int d = 0; d < out; d++) {
         const int own = d - (out - rank), asked = d - (out - count);
         const bool one = asked < 0 || (given[asked].kind == MASE_ARG_INT && given[asked].i == 1);
-        dims[d] = one && own >= 0 ? mase_ox_dim(im, x, own) : one ? I(1) : given[asked];
+        dims[d] = one && own >= 0 ? mase_ox_dim(im, x, own) : one ? ARG_INT(1) : given[asked];
     }
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_expand, N(x), mase_ox_list(im, dims, out)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_expand, ARG_NODE(x), mase_ox_list(im, dims, out)));
 }
 
 OX_RULE(tile)
@@ -169,7 +172,8 @@ OX_RULE(tile)
     struct mase_ox_value *repeats = mase_ox_in(im, 1);
     int count = 0;
     const struct mase_arg *given = repeats ? mase_ox_sizes(im, repeats, &count) : NULL;
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_repeat, N(x), mase_ox_list(im, given, count)));
+    return mase_ox_out(im, 0,
+                       EMIT(im, MASE_OP_repeat, ARG_NODE(x), mase_ox_list(im, given, count)));
 }
 
 /* ---- joining and cutting ---- */
@@ -182,14 +186,14 @@ OX_RULE(concat)
         return mase_ox_fail(im, MASE_ELIMIT, "%d operands; 1 to %d are possible", count,
                             OX_OPERANDS);
     for (int i = 0; i < count; i++)
-        items[i] = N(mase_ox_x(im, i));
+        items[i] = ARG_NODE(mase_ox_x(im, i));
     if (im->status)
         return im->status;
     if (!mase_ox_has_attr(im, "axis"))
         return mase_ox_fail(im, MASE_EVALUE, "it has no axis");
     const int axis =
         mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, items[0].node));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_cat, mase_ox_list(im, items, count), I(axis)));
+    return mase_ox_out(im, 0, EMIT(im, MASE_OP_cat, mase_ox_list(im, items, count), ARG_INT(axis)));
 }
 
 /* The lengths of a split: given, or equal but for the last. */
@@ -211,7 +215,7 @@ static const struct mase_arg *split_sizes(struct mase_ox_import *im, struct mase
     *count = given ? *count : (int)parts;
     struct mase_arg *out = mase_new_array(&im->arena, struct mase_arg, (size_t)*count);
     for (int i = 0; i < *count; i++)
-        out[i] = I(given ? given[i] : i < parts - 1 ? part : n - part * (parts - 1));
+        out[i] = ARG_INT(given ? given[i] : i < parts - 1 ? part : n - part * (parts - 1));
     return out;
 }
 
@@ -225,8 +229,9 @@ OX_RULE(split)
     const struct mase_arg *sizes = split_sizes(im, x, axis, &count);
     if (im->status)
         return im->status;
-    struct mase_node *parts = EMIT(im, MASE_OP_split, N(x),
-                                   mase_arg_seq(&im->arena, MASE_ARG_LIST, sizes, count), I(axis));
+    struct mase_node *parts =
+        EMIT(im, MASE_OP_split, ARG_NODE(x), mase_arg_seq(&im->arena, MASE_ARG_LIST, sizes, count),
+             ARG_INT(axis));
     for (int i = 0; i < im->node->output.count && !im->status; i++) {
         if (i >= count)
             return mase_ox_fail(im, MASE_EVALUE, "it has more outputs than parts");
@@ -240,10 +245,10 @@ static struct mase_arg slice_end(int64_t v, bool is_start, int64_t step)
 {
     const int64_t huge = INT64_C(1) << 31;
     if (v >= huge - 1)
-        return is_start && step > 0 ? I(v) : NONE;
+        return is_start && step > 0 ? ARG_INT(v) : ARG_NONE;
     if (v <= -huge)
-        return NONE;
-    return I(v);
+        return ARG_NONE;
+    return ARG_INT(v);
 }
 
 /* Elements from the last to the first: flipped first, since slices of PyTorch go forwards. */
@@ -257,9 +262,9 @@ static struct mase_node *slice_backwards(struct mase_ox_import *im, struct mase_
     const int64_t n = mase_ox_tensor(im, x)->shape.dim[axis];
     start = start < 0 ? (start < -n ? -1 : start + n) : start >= n ? n - 1 : start;
     stop = stop < 0 ? (stop < -n ? -1 : stop + n) : stop >= n ? n - 1 : stop;
-    x = EMIT(im, MASE_OP_flip, N(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
+    x = EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
     const int64_t from = n - 1 - start, to = n - 1 - stop;
-    return mase_ox_slice(im, x, axis, I(from), I(to < from ? from : to), -step);
+    return mase_ox_slice(im, x, axis, ARG_INT(from), ARG_INT(to < from ? from : to), -step);
 }
 
 struct slices {
@@ -334,7 +339,8 @@ struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, co
     if (im->status || list.count == 0)
         return x;
     const bool constant = mase_streq(mode, "constant");
-    return EMIT(im, MASE_OP_pad, N(x), list, T(mode), constant ? F(value) : NONE);
+    return EMIT(im, MASE_OP_pad, ARG_NODE(x), list, ARG_TEXT(mode),
+                constant ? ARG_FLOAT(value) : ARG_NONE);
 }
 
 OX_RULE(pad)
@@ -472,11 +478,11 @@ OX_RULE(constant_of_shape)
         mase_onnx_tensor_copy(one.data, im->file, a->t);
         v = mase_tensor_get(&one, 0);
     }
-    const struct mase_arg value = mase_dtype_is_float(one.dtype) ? F(v)
-                                  : one.dtype == MASE_DTYPE_BOOL ? B(v != 0)
+    const struct mase_arg value = mase_dtype_is_float(one.dtype) ? ARG_FLOAT(v)
+                                  : one.dtype == MASE_DTYPE_BOOL ? ARG_BOOL(v != 0)
                                   : one.dtype == MASE_I64
-                                      ? I(one.data ? ((const int64_t *)one.data)[0] : 0)
-                                      : I(mase_ox_whole(v));
+                                      ? ARG_INT(one.data ? ((const int64_t *)one.data)[0] : 0)
+                                      : ARG_INT(mase_ox_whole(v));
     return mase_ox_out(
         im, 0,
         EMIT(im, MASE_OP_full, mase_ox_list(im, dims, count), value, mase_ox_type(one.dtype)));
@@ -491,11 +497,11 @@ static struct mase_arg range_bound(struct mase_ox_import *im, int i, bool is_flo
     if (!x)
         mase_ox_fail(im, MASE_EVALUE, "input %d is missing", i);
     else if (is_float && mase_ox_number(im, x, &v))
-        return F(v);
+        return ARG_FLOAT(v);
     const struct mase_arg *n = im->status ? NULL : mase_ox_sizes(im, x, &count);
     if (!im->status && count != 1)
         mase_ox_fail(im, MASE_EVALUE, "input %d must be one number", i);
-    return im->status ? NONE : n[0];
+    return im->status ? ARG_NONE : n[0];
 }
 
 OX_RULE(range)
@@ -517,8 +523,9 @@ OX_RULE(trilu)
     double diagonal = 0.0;
     if (k)
         mase_ox_number(im, k, &diagonal);
-    return mase_ox_out(
-        im, 0, EMIT(im, upper ? MASE_OP_triu : MASE_OP_tril, N(x), I(mase_ox_whole(diagonal))));
+    return mase_ox_out(im, 0,
+                       EMIT(im, upper ? MASE_OP_triu : MASE_OP_tril, ARG_NODE(x),
+                            ARG_INT(mase_ox_whole(diagonal))));
 }
 
 /* ---- blocks ---- */
@@ -531,13 +538,14 @@ OX_RULE(depth_to_space)
     if (im->status || mase_ox_rank(im, x) != 4 || b < 1)
         return mase_ox_fail(im, MASE_EVALUE, "expected 4 dimensions and a blocksize of at least 1");
     if (crd)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_shuffle, N(x), I(b)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_shuffle, ARG_NODE(x), ARG_INT(b)));
     const struct mase_shape s = mase_ox_tensor(im, x)->shape;
     const struct mase_arg n = mase_ox_dim(im, x, 0);
     const struct mase_arg split[] = {
-        n, I(b), I(b), I(s.dim[1] / (b * b)), I(s.dim[2]), I(s.dim[3])
+        n, ARG_INT(b), ARG_INT(b), ARG_INT(s.dim[1] / (b * b)), ARG_INT(s.dim[2]), ARG_INT(s.dim[3])
     };
-    const struct mase_arg joined[] = { n, I(s.dim[1] / (b * b)), I(s.dim[2] * b), I(s.dim[3] * b) };
+    const struct mase_arg joined[] = { n, ARG_INT(s.dim[1] / (b * b)), ARG_INT(s.dim[2] * b),
+                                       ARG_INT(s.dim[3] * b) };
     x = mase_ox_permute(im, mase_ox_reshape(im, x, split, 6), (const int[]){ 0, 3, 4, 1, 5, 2 }, 6);
     return mase_ox_out(im, 0, mase_ox_reshape(im, x, joined, 4));
 }
@@ -551,13 +559,13 @@ OX_RULE(space_to_depth)
     if (im->status)
         return im->status;
     if (mase_streq(mase_ox_attr_text(im, "mode", "DCR"), "CRD"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_unshuffle, N(x), I(b)));
+        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_unshuffle, ARG_NODE(x), ARG_INT(b)));
     const struct mase_shape s = mase_ox_tensor(im, x)->shape;
     const struct mase_arg n = mase_ox_dim(im, x, 0);
-    const struct mase_arg split[] = {
-        n, I(s.dim[1]), I(s.dim[2] / b), I(b), I(s.dim[3] / b), I(b)
-    };
-    const struct mase_arg joined[] = { n, I(s.dim[1] * b * b), I(s.dim[2] / b), I(s.dim[3] / b) };
+    const struct mase_arg split[] = { n,          ARG_INT(s.dim[1]),     ARG_INT(s.dim[2] / b),
+                                      ARG_INT(b), ARG_INT(s.dim[3] / b), ARG_INT(b) };
+    const struct mase_arg joined[] = { n, ARG_INT(s.dim[1] * b * b), ARG_INT(s.dim[2] / b),
+                                       ARG_INT(s.dim[3] / b) };
     x = mase_ox_permute(im, mase_ox_reshape(im, x, split, 6), (const int[]){ 0, 3, 5, 1, 2, 4 }, 6);
     return mase_ox_out(im, 0, mase_ox_reshape(im, x, joined, 4));
 }
