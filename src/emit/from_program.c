@@ -166,7 +166,7 @@ static enum mase_status read_batch_norm(struct reading *r, const struct mase_ins
     float *line = mase_new_array(r->a, float, (size_t)(2 * channels)),
           *scale = mase_new_array(r->a, float, (size_t)rows),
           *shift = mase_new_array(r->a, float, (size_t)rows);
-    if (!mase_norm_lines(line, line + channels, &k.call, channels))
+    if (!mase_norm_affines(line, line + channels, &k.call, channels))
         return mase_emit_refuse(i->from, err, "batch norm by statistics of the batch");
     if (s && (s->sum.groups * s->sum.outputs != channels || s->sum.output_stride != per))
         return mase_emit_refuse(i->from, err, "its channels are not those of the layer before it");

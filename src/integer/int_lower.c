@@ -162,7 +162,7 @@ static enum mase_status lower_batch_norm(struct mase_int_lowering *l, const stru
     const int64_t channels = s->rank > 1 ? s->dim[1] : 1;
     float *scale = mase_new_array(l->a, float, (size_t)channels),
           *shift = mase_new_array(l->a, float, (size_t)channels);
-    if (!mase_norm_lines(scale, shift, &k.call, channels))
+    if (!mase_norm_affines(scale, shift, &k.call, channels))
         return mase_int_refuse(l, err,
                                "batch norm by statistics of the batch, or by values that "
                                "are not constant");

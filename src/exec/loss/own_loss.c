@@ -15,34 +15,36 @@
 
 enum { OUTPUT, TARGET, INPUTS };
 
-/* A value of the samples that what is left reads: all of it, or a sum over the samples. */
-struct cut {
-    int value;                   /* its number in the program */
-    const struct mase_instr *by; /* that sum or mean; NULL: all of it */
+/* A value of the plans of tiles that the plan of the batch reads: for every sample, or only its sum
+ * over the samples. */
+struct sample_value {
+    int value; /* its number in the program */
+    const struct mase_instr
+        *by; /* the sum or mean that reads it; NULL: it is read for every sample */
 };
 
-/* The same in what is left for one number of samples. */
-struct joint {
-    struct mase_slot *slot; /* (count), or (samples, rows) */
-    int32_t *at;            /* sums: (rows), which of the sums a row belongs to; NULL: no sum */
+/* A sample_value as the plan of one batch size reads it. */
+struct batch_value {
+    struct mase_slot *slot; /* an input of that plan: (count), or (samples, rows) */
+    int32_t *at;            /* sums: (rows), the sum that each row is added to; NULL: no sum */
     int64_t count;
     double divisor;
-    int64_t first; /* of its sums among those of all */
+    int64_t first; /* position of its sums in batch_plan.sum */
 };
 
-/* What is left for one number of samples. */
-struct join {
+/* The part of the loss that mixes samples, for one batch size: its one sample is the batch. */
+struct batch_plan {
     int64_t samples;
     struct mase_plan *plan;
-    struct joint *joint; // (cuts)
-    double *sum;         // (tiles, sums)
+    struct batch_value *value; // (values)
+    double *sum;               // (tiles, sums)
     int64_t sums;
-    struct join *next;
+    struct batch_plan *next;
 };
 
 struct tile {
     struct mase_plan *plan;
-    struct mase_slot **cut; // (cuts)
+    struct mase_slot **slot; // (values)
     int64_t from;
 };
 
@@ -51,28 +53,29 @@ struct mase_own_loss {
     struct mase_own_loss_opts opts;
     struct mase_input input[INPUTS];
     struct tile *tile; // (opts.tiles)
-    struct cut *cut;
-    int cuts, cut_cap;
-    struct join *joins, *join; /* all, and that of the batch under way */
-    int tiles;                 /* of that batch */
+    struct sample_value *value;
+    int value_count, value_cap;
+    struct batch_plan *batch_plans,
+        *batch_plan; /* one for each batch size; that of the current batch */
+    int tiles;       /* of the current batch */
 };
 
-/* ---- what is left ---- */
+/* ---- which instructions belong to the plan of the batch ---- */
 
 static struct mase_slot *slot_of(const struct mase_plan *p, const struct mase_pvalue *v)
 {
     return mase_plan_slot(p, p->tensor[v->number]);
 }
 
-/* Does the plan of the samples leave this instruction? Then what it gives has no values there. */
-static bool is_left(const struct mase_plan *p, const struct mase_instr *i)
+/* Instructions that the plans of tiles cannot run have no values there. */
+static bool is_of_batch(const struct mase_plan *p, const struct mase_instr *i)
 {
     const struct mase_slot *s =
         i->result_count && !p->inputs_only ? slot_of(p, i->result[0]) : NULL;
     return p->inputs_only || (s && !s->lanes && s->why);
 }
 
-/* A sum or mean that is left goes over the samples: else it would be one of theirs. */
+/* Is it a sum or mean over the samples? The plans of tiles run every other sum. */
 static bool is_sum(const struct mase_plan *p, const struct mase_instr *i)
 {
     const struct mase_sig *sig = mase_op_call_sig(i->op);
@@ -88,48 +91,49 @@ static void mark(struct mase_pvalue *v, void *data)
         s->is_result = true;
 }
 
-/* Values of the samples that an instruction reads which is left are the results. */
+/* The results of the plans of tiles are the values that instructions of the batch read. */
 static enum mase_status mark_results(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_pvalue *out = mase_pvalue_of(&p->program->output);
     const struct mase_slot *s = out && p->tensor[out->number] ? slot_of(p, out) : NULL;
     (void)err;
     for (const struct mase_instr *i = p->program->first; i; i = i->next)
-        for (int k = 0; is_left(p, i) && k < mase_instr_params(i); k++)
+        for (int k = 0; is_of_batch(p, i) && k < mase_instr_params(i); k++)
             mase_each_pvalue(&i->param[k], mark, p);
     if (s && s->lanes) /* to be refused, in better words */
         mase_plan_slot(p, s->tensor)->is_result = true;
     return MASE_OK;
 }
 
-struct cutting {
+struct search {
     struct mase_own_loss *l;
     const struct mase_plan *p;
     const struct mase_instr *by;
 };
 
-static void add_cut(struct mase_pvalue *v, void *data)
+static void add_sample_value(struct mase_pvalue *v, void *data)
 {
-    const struct cutting *c = data;
+    const struct search *c = data;
     struct mase_own_loss *l = c->l;
     const struct mase_slot *s = c->p->tensor[v->number] ? slot_of(c->p, v) : NULL;
     if (!s || !s->lanes)
         return;
-    const struct cut cut = { v->number, is_sum(c->p, c->by) ? c->by : NULL };
-    for (int i = 0; i < l->cuts; i++)
-        if (l->cut[i].value == cut.value && l->cut[i].by == cut.by)
+    const struct sample_value value = { v->number, is_sum(c->p, c->by) ? c->by : NULL };
+    for (int i = 0; i < l->value_count; i++)
+        if (l->value[i].value == value.value && l->value[i].by == value.by)
             return;
-    l->cut = mase_arena_grow(&l->arena, l->cut, l->cuts, &l->cut_cap, sizeof *l->cut);
-    l->cut[l->cuts++] = cut;
+    l->value =
+        mase_arena_grow(&l->arena, l->value, l->value_count, &l->value_cap, sizeof *l->value);
+    l->value[l->value_count++] = value;
 }
 
-static void find_cuts(struct mase_own_loss *l)
+static void find_sample_values(struct mase_own_loss *l)
 {
-    struct cutting c = { l, l->tile[0].plan, NULL };
+    struct search c = { l, l->tile[0].plan, NULL };
     for (const struct mase_instr *i = c.p->program->first; i; i = i->next) {
         c.by = i;
-        for (int k = 0; is_left(c.p, i) && k < mase_instr_params(i); k++)
-            mase_each_pvalue(&i->param[k], add_cut, &c);
+        for (int k = 0; is_of_batch(c.p, i) && k < mase_instr_params(i); k++)
+            mase_each_pvalue(&i->param[k], add_sample_value, &c);
     }
 }
 
@@ -171,7 +175,7 @@ static enum mase_status check_stores(const struct mase_program *p, struct mase_e
     return MASE_OK;
 }
 
-/* What no plan computes sample by sample is computed for the batch. */
+/* Operations that no plan computes sample by sample go to the plan of the batch. */
 static enum mase_status make_parts(struct mase_own_loss *l, struct mase_err *err)
 {
     struct mase_err why = { 0 };
@@ -185,24 +189,25 @@ static enum mase_status make_parts(struct mase_own_loss *l, struct mase_err *err
     if (st)
         return st;
     MASE_TRY(check_stores(l->tile[0].plan->program, err));
-    find_cuts(l);
+    find_sample_values(l);
     for (int k = 0; k < l->opts.tiles; k++) {
         const struct mase_plan *p = l->tile[k].plan;
-        l->tile[k].cut = mase_new_array(&l->arena, struct mase_slot *, (size_t)l->cuts);
-        for (int i = 0; i < l->cuts; i++)
-            l->tile[k].cut[i] = mase_plan_slot(p, p->tensor[l->cut[i].value]);
+        l->tile[k].slot = mase_new_array(&l->arena, struct mase_slot *, (size_t)l->value_count);
+        for (int i = 0; i < l->value_count; i++)
+            l->tile[k].slot[i] = mase_plan_slot(p, p->tensor[l->value[i].value]);
     }
     return MASE_OK;
 }
 
-/* ---- what is left, for a number of samples ---- */
+/* ---- the plan of the batch, for one batch size ---- */
 
-static struct joint *joint_of(const struct mase_own_loss *l, const struct join *j, int value,
-                              const struct mase_instr *by)
+static struct batch_value *find_batch_value(const struct mase_own_loss *l,
+                                            const struct batch_plan *b, int value,
+                                            const struct mase_instr *by)
 {
-    for (int i = 0; i < l->cuts; i++)
-        if (l->cut[i].value == value && l->cut[i].by == by)
-            return &j->joint[i];
+    for (int i = 0; i < l->value_count; i++)
+        if (l->value[i].value == value && l->value[i].by == by)
+            return &b->value[i];
     return NULL;
 }
 
@@ -218,18 +223,17 @@ static struct mase_slot *add_input(struct mase_plan *d, const struct mase_tensor
     return s;
 }
 
-/* The tensors of the program's values as what is left sees them: of the samples, all of the batch.
- */
-static struct mase_tensor **list_tensors(struct join *j, const struct mase_plan *p)
+/* The tensors of the program's values for a whole batch of this size. */
+static struct mase_tensor **list_tensors(struct batch_plan *b, const struct mase_plan *p)
 {
-    struct mase_arena *a = &j->plan->arena;
+    struct mase_arena *a = &b->plan->arena;
     const struct mase_program *program = p->program;
     struct mase_tensor **tensor =
         mase_new_array(a, struct mase_tensor *, (size_t)program->value_count);
     for (int n = 0; n < program->value_count; n++) {
         const struct mase_ptype *type = &program->value[n]->type;
         const struct mase_slot *s = p->tensor[n] ? mase_plan_slot(p, p->tensor[n]) : NULL;
-        const struct mase_shape shape = mase_ptype_shape(type, j->samples);
+        const struct mase_shape shape = mase_ptype_shape(type, b->samples);
         tensor[n] = p->tensor[n];
         if (!s || s->lanes) {
             const struct mase_tensor t = mase_tensor(a, type->dtype, &shape, false);
@@ -239,14 +243,15 @@ static struct mase_tensor **list_tensors(struct join *j, const struct mase_plan 
     return tensor;
 }
 
-/* Which sum each row belongs to, over the dimensions that the call reduces. */
-static enum mase_status set_sums(struct joint *m, struct join *j, const struct mase_call *c,
-                                 const struct mase_slot *from, struct mase_err *err)
+/* Find the sum that each row is added to, over the dimensions that the call reduces. */
+static enum mase_status set_sums(struct batch_value *v, struct batch_plan *b,
+                                 const struct mase_call *c, const struct mase_slot *from,
+                                 struct mase_err *err)
 {
     const struct mase_shape *shape = &c->param[0].tensor->shape;
     bool given[MASE_MAX_RANK];
     MASE_TRY(mase_call_axes(c, given, shape, "dim", true, err));
-    m->at = mase_new_array(&j->plan->arena, int32_t, (size_t)from->rows);
+    v->at = mase_new_array(&b->plan->arena, int32_t, (size_t)from->rows);
     for (int64_t r = 0; r < from->rows; r++) {
         int64_t rest = r, at = 0, step = 1;
         for (int d = shape->rank - 1; d >= 0; d--) {
@@ -256,44 +261,44 @@ static enum mase_status set_sums(struct joint *m, struct join *j, const struct m
             step *= given[d] ? 1 : shape->dim[d];
             rest /= shape->dim[d];
         }
-        m->at[r] = (int32_t)at;
+        v->at[r] = (int32_t)at;
     }
-    m->count = mase_tensor_count(c->result.tensor);
-    m->divisor =
-        c->node->op == MASE_OP_mean ? (double)mase_shape_count(shape) / (double)m->count : 1.0;
-    m->first = j->sums;
-    j->sums += m->count;
+    v->count = mase_tensor_count(c->result.tensor);
+    v->divisor =
+        c->node->op == MASE_OP_mean ? (double)mase_shape_count(shape) / (double)v->count : 1.0;
+    v->first = b->sums;
+    b->sums += v->count;
     return MASE_OK;
 }
 
-static enum mase_status add_call(struct join *j, struct mase_plan *p, struct mase_call *c,
+static enum mase_status add_call(struct batch_plan *b, struct mase_plan *p, struct mase_call *c,
                                  struct mase_err *err)
 {
     const struct mase_tensor *t = mase_arg_tensor(&c->result);
     bool known = false;
-    if (t) { /* of constants alone it is one */
+    if (t) { /* it is a constant if all operands are */
         mase_plan_new_slot(p, t)->rows = mase_tensor_count(t);
         MASE_TRY(mase_plan_add_constant(p, c, &c->result, &known, err));
     }
-    return known ? MASE_OK : mase_derive_add(j->plan, c, err);
+    return known ? MASE_OK : mase_derive_add(b->plan, c, err);
 }
 
-static enum mase_status add_left(struct mase_own_loss *l, struct join *j,
-                                 const struct mase_instr *i, struct mase_tensor **tensor,
-                                 struct mase_err *err)
+static enum mase_status add_instr(struct mase_own_loss *l, struct batch_plan *b,
+                                  const struct mase_instr *i, struct mase_tensor **tensor,
+                                  struct mase_err *err)
 {
     struct mase_plan *p = l->tile[0].plan;
-    struct mase_pcall *k = mase_new(&j->plan->arena, struct mase_pcall);
-    mase_pcall_init(k, &j->plan->arena, i, tensor, j->samples);
+    struct mase_pcall *k = mase_new(&b->plan->arena, struct mase_pcall);
+    mase_pcall_init(k, &b->plan->arena, i, tensor, b->samples);
     MASE_TRY(mase_call_infer(&k->call, err));
     mase_pcall_results(k, i, tensor);
     const struct mase_pvalue *x = is_sum(p, i) ? mase_pvalue_of(&i->param[0]) : NULL;
-    struct joint *m = x ? joint_of(l, j, x->number, i) : NULL;
-    if (!m)
-        return add_call(j, p, &k->call, err);
-    const struct mase_slot *from = l->tile[0].cut[m - j->joint];
-    m->slot = add_input(j->plan, tensor[i->result[0]->number], from);
-    return set_sums(m, j, &k->call, from, err);
+    struct batch_value *v = x ? find_batch_value(l, b, x->number, i) : NULL;
+    if (!v)
+        return add_call(b, p, &k->call, err);
+    const struct mase_slot *from = l->tile[0].slot[v - b->value];
+    v->slot = add_input(b->plan, tensor[i->result[0]->number], from);
+    return set_sums(v, b, &k->call, from, err);
 }
 
 static enum mase_status refuse_result(const struct mase_ptype *type, struct mase_err *err)
@@ -309,49 +314,51 @@ static enum mase_status refuse_result(const struct mase_ptype *type, struct mase
     return st;
 }
 
-static enum mase_status set_result(struct join *j, const struct mase_plan *p,
+static enum mase_status set_result(struct batch_plan *b, const struct mase_plan *p,
                                    struct mase_tensor *const *tensor, struct mase_err *err)
 {
     const struct mase_pvalue *out = mase_pvalue_of(&p->program->output);
-    struct mase_slot *s = out ? mase_plan_slot(j->plan, tensor[out->number]) : NULL;
+    struct mase_slot *s = out ? mase_plan_slot(b->plan, tensor[out->number]) : NULL;
     const struct mase_slot *of_samples = out && p->tensor[out->number] ? slot_of(p, out) : NULL;
     if (!out || (of_samples && of_samples->lanes) || mase_tensor_count(tensor[out->number]) != 1)
         return refuse_result(out ? &out->type : NULL, err);
     if (!s || (p->train && !s->needs_grad))
         return mase_fail(err, MASE_EVALUE,
                          "the loss does not follow the output: no gradient reaches it");
-    j->plan->output = s;
+    b->plan->output = s;
     s->is_result = true;
     return MASE_OK;
 }
 
-static enum mase_status fill_join(struct mase_own_loss *l, struct join *j, struct mase_err *err)
+static enum mase_status fill_batch_plan(struct mase_own_loss *l, struct batch_plan *b,
+                                        struct mase_err *err)
 {
     struct mase_plan *p = l->tile[0].plan;
-    j->joint = mase_new_array(&j->plan->arena, struct joint, (size_t)l->cuts);
-    struct mase_tensor **tensor = list_tensors(j, p);
-    for (int i = 0; i < l->cuts; i++)
-        if (!l->cut[i].by)
-            j->joint[i].slot = add_input(j->plan, tensor[l->cut[i].value], l->tile[0].cut[i]);
+    b->value = mase_new_array(&b->plan->arena, struct batch_value, (size_t)l->value_count);
+    struct mase_tensor **tensor = list_tensors(b, p);
+    for (int i = 0; i < l->value_count; i++)
+        if (!l->value[i].by)
+            b->value[i].slot = add_input(b->plan, tensor[l->value[i].value], l->tile[0].slot[i]);
     for (const struct mase_instr *i = p->program->first; i; i = i->next)
-        if (is_left(p, i))
-            MASE_TRY(mase_node_place(i->node, add_left(l, j, i, tensor, err), err));
-    MASE_TRY(set_result(j, p, tensor, err));
-    j->sum = mase_new_array(&j->plan->arena, double, (size_t)(j->sums * l->opts.tiles));
-    return mase_plan_finish(j->plan, err);
+        if (is_of_batch(p, i))
+            MASE_TRY(mase_node_place(i->node, add_instr(l, b, i, tensor, err), err));
+    MASE_TRY(set_result(b, p, tensor, err));
+    b->sum = mase_new_array(&b->plan->arena, double, (size_t)(b->sums * l->opts.tiles));
+    return mase_plan_finish(b->plan, err);
 }
 
-static enum mase_status new_join(struct mase_own_loss *l, int64_t samples, struct mase_err *err)
+static enum mase_status new_batch_plan(struct mase_own_loss *l, int64_t samples,
+                                       struct mase_err *err)
 {
-    struct join *j = mase_new(&l->arena, struct join);
-    *j = (struct join){ .samples = samples, .plan = mase_derive_plan(l->tile[0].plan) };
-    const enum mase_status st = fill_join(l, j, err);
+    struct batch_plan *b = mase_new(&l->arena, struct batch_plan);
+    *b = (struct batch_plan){ .samples = samples, .plan = mase_derive_plan(l->tile[0].plan) };
+    const enum mase_status st = fill_batch_plan(l, b, err);
     if (st) {
-        mase_derive_plan_free(j->plan);
+        mase_derive_plan_free(b->plan);
         return st;
     }
-    j->next = l->joins;
-    l->joins = l->join = j;
+    b->next = l->batch_plans;
+    l->batch_plans = l->batch_plan = b;
     return MASE_OK;
 }
 
@@ -367,7 +374,7 @@ static struct mase_input input_of(const char *name, enum mase_dtype type,
     return in;
 }
 
-/* Its placeholders are output and target, in this order, whatever they are called. */
+/* The two placeholders are output and target, in this order, whatever their names. */
 static enum mase_status find_inputs(struct mase_own_loss *l, struct mase_err *err)
 {
     const struct mase_own_loss_opts *o = &l->opts;
@@ -435,8 +442,8 @@ void mase_own_loss_free(struct mase_own_loss *l)
 {
     if (!l)
         return;
-    for (const struct join *j = l->joins; j; j = j->next)
-        mase_derive_plan_free(j->plan);
+    for (const struct batch_plan *b = l->batch_plans; b; b = b->next)
+        mase_derive_plan_free(b->plan);
     free_tiles(l);
     mase_xfree(l->tile);
     mase_arena_release(&l->arena);
@@ -449,10 +456,10 @@ enum mase_status mase_own_loss_begin(struct mase_own_loss *l, int64_t samples, i
                                      struct mase_err *err)
 {
     l->tiles = tiles;
-    for (l->join = l->joins; l->join; l->join = l->join->next)
-        if (l->join->samples == samples)
+    for (l->batch_plan = l->batch_plans; l->batch_plan; l->batch_plan = l->batch_plan->next)
+        if (l->batch_plan->samples == samples)
             return MASE_OK;
-    return new_join(l, samples, err);
+    return new_batch_plan(l, samples, err);
 }
 
 static void load(const struct mase_plan *p, const struct mase_lanes *output,
@@ -473,24 +480,24 @@ static void load(const struct mase_plan *p, const struct mase_lanes *output,
     }
 }
 
-/* Sums of the tile, in the order of its rows and samples. */
-static void add_up(double *sum, const struct joint *m, const struct mase_slot *from,
+/* Sum up the values of one tile, in the order of its rows and samples. */
+static void add_up(double *sum, const struct batch_value *v, const struct mase_slot *from,
                    const struct mase_plan *p)
 {
-    for (int64_t k = 0; k < m->count; k++)
+    for (int64_t k = 0; k < v->count; k++)
         sum[k] = 0.0;
     for (int64_t r = 0; r < from->rows; r++)
         for (int64_t i = 0; i < p->samples; i++)
-            sum[m->at[r]] += (double)from->x[r * p->stride + i];
+            sum[v->at[r]] += (double)from->x[r * p->stride + i];
 }
 
-static void pass_all(const struct mase_own_loss *l, const struct joint *m,
+static void pass_all(const struct mase_own_loss *l, const struct batch_value *v,
                      const struct mase_slot *from, const struct mase_plan *p, int64_t first)
 {
-    const struct join *j = l->join;
+    const struct batch_plan *b = l->batch_plan;
     for (int64_t r = 0; r < from->rows; r++)
         for (int64_t i = 0; i < p->samples; i++)
-            m->slot->x[mase_slot_element(from, r, first + i, j->samples) * j->plan->stride] =
+            v->slot->x[mase_slot_element(from, r, first + i, b->samples) * b->plan->stride] =
                 from->x[r * p->stride + i];
 }
 
@@ -499,17 +506,17 @@ void mase_own_loss_tile(struct mase_own_loss *l, int k, int64_t from, int64_t n,
 {
     struct tile *t = &l->tile[k];
     struct mase_plan *p = t->plan;
-    const struct join *j = l->join;
+    const struct batch_plan *b = l->batch_plan;
     t->from = p->first = from;
     mase_plan_set_samples(p, n);
     load(p, output, targets);
     mase_works_run(&p->forward, 1);
-    for (int i = 0; i < l->cuts; i++) {
-        const struct joint *m = &j->joint[i];
-        if (m->at)
-            add_up(j->sum + k * j->sums + m->first, m, t->cut[i], p);
+    for (int i = 0; i < l->value_count; i++) {
+        const struct batch_value *v = &b->value[i];
+        if (v->at)
+            add_up(b->sum + k * b->sums + v->first, v, t->slot[i], p);
         else
-            pass_all(l, m, t->cut[i], p, from);
+            pass_all(l, v, t->slot[i], p, from);
     }
 }
 
@@ -522,28 +529,28 @@ enum mase_status mase_own_loss_check(const struct mase_own_loss *l, const uint32
             p->row = row ? row + l->tile[k].from : NULL;
         MASE_TRY(mase_plan_check(p, err));
     }
-    return mase_plan_check(l->join->plan, err);
+    return mase_plan_check(l->batch_plan->plan, err);
 }
 
-/* The sums of all tiles, in their order. */
-static void join_sums(const struct mase_own_loss *l)
+/* Add up the sums of all tiles, in the order of the tiles. */
+static void add_tile_sums(const struct mase_own_loss *l)
 {
-    const struct join *j = l->join;
-    for (int i = 0; i < l->cuts; i++) {
-        const struct joint *m = &j->joint[i];
-        for (int64_t k = 0; m->at && k < m->count; k++) {
+    const struct batch_plan *b = l->batch_plan;
+    for (int i = 0; i < l->value_count; i++) {
+        const struct batch_value *v = &b->value[i];
+        for (int64_t k = 0; v->at && k < v->count; k++) {
             double sum = 0.0;
             for (int tile = 0; tile < l->tiles; tile++)
-                sum += j->sum[tile * j->sums + m->first + k];
-            m->slot->x[k * j->plan->stride] = (float)(sum / m->divisor);
+                sum += b->sum[tile * b->sums + v->first + k];
+            v->slot->x[k * b->plan->stride] = (float)(sum / v->divisor);
         }
     }
 }
 
 double mase_own_loss_end(struct mase_own_loss *l, float scale)
 {
-    const struct mase_plan *d = l->join->plan;
-    join_sums(l);
+    const struct mase_plan *d = l->batch_plan->plan;
+    add_tile_sums(l);
     mase_works_run(&d->forward, 1);
     const double loss = (double)d->output->x[0];
     if (!d->train)
@@ -554,29 +561,29 @@ double mase_own_loss_end(struct mase_own_loss *l, float scale)
     return loss;
 }
 
-/* Did an earlier cut store its gradient in the same place? */
-static bool is_stored(const struct tile *t, int cut)
+/* Did an earlier value store its gradient in the same memory? */
+static bool is_stored(const struct tile *t, int k)
 {
-    for (int i = 0; i < cut; i++)
-        if (t->cut[i]->dx == t->cut[cut]->dx)
+    for (int i = 0; i < k; i++)
+        if (t->slot[i]->dx == t->slot[k]->dx)
             return true;
     return false;
 }
 
-static void pass_back(const struct mase_own_loss *l, const struct tile *t, int cut)
+static void pass_back(const struct mase_own_loss *l, const struct tile *t, int k)
 {
-    const struct join *j = l->join;
-    const struct joint *m = &j->joint[cut];
-    const struct mase_slot *to = t->cut[cut];
+    const struct batch_plan *b = l->batch_plan;
+    const struct batch_value *v = &b->value[k];
+    const struct mase_slot *to = t->slot[k];
     const struct mase_plan *p = t->plan;
-    const bool add = is_stored(t, cut);
+    const bool add = is_stored(t, k);
     for (int64_t r = 0; r < to->rows; r++) {
         float *dx = to->dx + r * p->stride;
         for (int64_t i = 0; i < p->n; i++) {
-            const int64_t at = m->at ? m->at[r] : mase_slot_element(to, r, t->from + i, j->samples);
+            const int64_t at = v->at ? v->at[r] : mase_slot_element(to, r, t->from + i, b->samples);
             float g = 0.0f;
-            if (m->slot->dx && i < p->samples)
-                g = m->slot->dx[at * j->plan->stride] / (m->at ? (float)m->divisor : 1.0f);
+            if (v->slot->dx && i < p->samples)
+                g = v->slot->dx[at * b->plan->stride] / (v->at ? (float)v->divisor : 1.0f);
             dx[i] = add ? dx[i] + g : g;
         }
     }
@@ -586,8 +593,8 @@ void mase_own_loss_gradient(const struct mase_own_loss *l, int k, struct mase_la
 {
     const struct tile *t = &l->tile[k];
     const struct mase_plan *p = t->plan;
-    for (int i = 0; i < l->cuts; i++)
-        if (t->cut[i]->dx)
+    for (int i = 0; i < l->value_count; i++)
+        if (t->slot[i]->dx)
             pass_back(l, t, i);
     mase_works_run(&p->backward, 1);
     const struct mase_lanes from = mase_plan_input_gradient(p, OUTPUT);

@@ -7,13 +7,14 @@
 
 #include <mase/call.h>
 
-struct mase_norm_line {
+struct mase_norm_affine {
     float rstd, scale, shift;
 };
-struct mase_norm_line mase_norm_line(float mean, float var, double eps, float weight, float bias);
+struct mase_norm_affine mase_norm_affine(float mean, float var, double eps, float weight,
+                                         float bias);
 
 /* Of each channel of a call; false, without an error: it goes by the statistics of the batch, or by
  * what is not known. */
-bool mase_norm_lines(float *scale, float *shift, const struct mase_call *c, int64_t channels);
+bool mase_norm_affines(float *scale, float *shift, const struct mase_call *c, int64_t channels);
 
 #endif /* MASE_EXEC_REFERENCE_NORM_AFFINE_H */

@@ -7,10 +7,11 @@
 
 #include "exec/reference/ref.h"
 
-struct mase_reduction {
-    void (*sum)(const struct mase_line_op *op, const struct mase_line *l, struct mase_line_sum *s);
-    double (*slope)(const struct mase_line_op *op, const struct mase_line *l,
-                    const struct mase_line_sum *s, double x); /* NULL: no gradient passes */
+struct mase_reduction_kind {
+    void (*sum)(const struct mase_reduction_op *op, const struct mase_vector *l,
+                struct mase_reduction_sum *s);
+    double (*slope)(const struct mase_reduction_op *op, const struct mase_vector *l,
+                    const struct mase_reduction_sum *s, double x); /* NULL: no gradient passes */
 };
 
 static double sign(double x)
@@ -20,13 +21,13 @@ static double sign(double x)
 
 /* ---- mean, variance ---- */
 
-static double degrees(const struct mase_line_op *op, const struct mase_line *l)
+static double degrees(const struct mase_reduction_op *op, const struct mase_vector *l)
 {
     return fmax(0.0, (double)l->count - op->p);
 }
 
-static void sum_var(const struct mase_line_op *op, const struct mase_line *l,
-                    struct mase_line_sum *s)
+static void sum_var(const struct mase_reduction_op *op, const struct mase_vector *l,
+                    struct mase_reduction_sum *s)
 {
     double sum = 0.0, squares = 0.0;
     for (int64_t k = 0; k < l->count; k++)
@@ -39,43 +40,43 @@ static void sum_var(const struct mase_line_op *op, const struct mase_line *l,
     s->value = squares / degrees(op, l);
 }
 
-static void sum_mean(const struct mase_line_op *op, const struct mase_line *l,
-                     struct mase_line_sum *s)
+static void sum_mean(const struct mase_reduction_op *op, const struct mase_vector *l,
+                     struct mase_reduction_sum *s)
 {
     sum_var(op, l, s);
     s->value = s->mean;
 }
 
-static double slope_mean(const struct mase_line_op *op, const struct mase_line *l,
-                         const struct mase_line_sum *s, double x)
+static double slope_mean(const struct mase_reduction_op *op, const struct mase_vector *l,
+                         const struct mase_reduction_sum *s, double x)
 {
     (void)op, (void)s, (void)x;
     return 1.0 / (double)l->count;
 }
 
-static double slope_var(const struct mase_line_op *op, const struct mase_line *l,
-                        const struct mase_line_sum *s, double x)
+static double slope_var(const struct mase_reduction_op *op, const struct mase_vector *l,
+                        const struct mase_reduction_sum *s, double x)
 {
     return 2.0 * (x - s->mean) / degrees(op, l);
 }
 
-static void sum_std(const struct mase_line_op *op, const struct mase_line *l,
-                    struct mase_line_sum *s)
+static void sum_std(const struct mase_reduction_op *op, const struct mase_vector *l,
+                    struct mase_reduction_sum *s)
 {
     sum_var(op, l, s);
     s->value = sqrt(s->value);
 }
 
-static double slope_std(const struct mase_line_op *op, const struct mase_line *l,
-                        const struct mase_line_sum *s, double x)
+static double slope_std(const struct mase_reduction_op *op, const struct mase_vector *l,
+                        const struct mase_reduction_sum *s, double x)
 {
     return s->value == 0.0 ? 0.0 : (x - s->mean) / (degrees(op, l) * s->value);
 }
 
 /* ---- norms ---- */
 
-static void sum_norm(const struct mase_line_op *op, const struct mase_line *l,
-                     struct mase_line_sum *s)
+static void sum_norm(const struct mase_reduction_op *op, const struct mase_vector *l,
+                     struct mase_reduction_sum *s)
 {
     const bool extreme = isinf(op->p);
     double sum = extreme && op->p < 0.0 ? INFINITY : 0.0;
@@ -96,8 +97,8 @@ static void sum_norm(const struct mase_line_op *op, const struct mase_line *l,
         s->ties += fabs(l->at(l, k)) == s->value;
 }
 
-static double slope_norm(const struct mase_line_op *op, const struct mase_line *l,
-                         const struct mase_line_sum *s, double x)
+static double slope_norm(const struct mase_reduction_op *op, const struct mase_vector *l,
+                         const struct mase_reduction_sum *s, double x)
 {
     (void)l;
     if (isinf(op->p))
@@ -113,8 +114,8 @@ static double slope_norm(const struct mase_line_op *op, const struct mase_line *
 
 /* ---- exponentials and products ---- */
 
-static void sum_logsumexp(const struct mase_line_op *op, const struct mase_line *l,
-                          struct mase_line_sum *s)
+static void sum_logsumexp(const struct mase_reduction_op *op, const struct mase_vector *l,
+                          struct mase_reduction_sum *s)
 {
     double top = -INFINITY, sum = 0.0;
     (void)op;
@@ -127,15 +128,15 @@ static void sum_logsumexp(const struct mase_line_op *op, const struct mase_line 
     s->value = log(sum) + top;
 }
 
-static double slope_logsumexp(const struct mase_line_op *op, const struct mase_line *l,
-                              const struct mase_line_sum *s, double x)
+static double slope_logsumexp(const struct mase_reduction_op *op, const struct mase_vector *l,
+                              const struct mase_reduction_sum *s, double x)
 {
     (void)op, (void)l;
     return exp(x - s->value);
 }
 
-static void sum_prod(const struct mase_line_op *op, const struct mase_line *l,
-                     struct mase_line_sum *s)
+static void sum_prod(const struct mase_reduction_op *op, const struct mase_vector *l,
+                     struct mase_reduction_sum *s)
 {
     (void)op;
     s->value = s->rest = 1.0;
@@ -148,8 +149,8 @@ static void sum_prod(const struct mase_line_op *op, const struct mase_line *l,
 }
 
 /* The product of the others. */
-static double slope_prod(const struct mase_line_op *op, const struct mase_line *l,
-                         const struct mase_line_sum *s, double x)
+static double slope_prod(const struct mase_reduction_op *op, const struct mase_vector *l,
+                         const struct mase_reduction_sum *s, double x)
 {
     (void)op, (void)l;
     if (s->zeros == 0)
@@ -160,7 +161,7 @@ static double slope_prod(const struct mase_line_op *op, const struct mase_line *
 /* ---- extremes and truth values ---- */
 
 /* The first of the best; NaN is better than anything. */
-static void find_best(const struct mase_line *l, struct mase_line_sum *s, bool max)
+static void find_best(const struct mase_vector *l, struct mase_reduction_sum *s, bool max)
 {
     for (int64_t k = 0; k < l->count; k++) {
         const double x = l->at(l, k);
@@ -173,52 +174,52 @@ static void find_best(const struct mase_line *l, struct mase_line_sum *s, bool m
         s->ties += l->at(l, k) == s->value;
 }
 
-static void sum_amax(const struct mase_line_op *op, const struct mase_line *l,
-                     struct mase_line_sum *s)
+static void sum_amax(const struct mase_reduction_op *op, const struct mase_vector *l,
+                     struct mase_reduction_sum *s)
 {
     (void)op;
     find_best(l, s, true);
 }
 
-static void sum_amin(const struct mase_line_op *op, const struct mase_line *l,
-                     struct mase_line_sum *s)
+static void sum_amin(const struct mase_reduction_op *op, const struct mase_vector *l,
+                     struct mase_reduction_sum *s)
 {
     (void)op;
     find_best(l, s, false);
 }
 
 /* All that are the best share the gradient. */
-static double slope_extreme(const struct mase_line_op *op, const struct mase_line *l,
-                            const struct mase_line_sum *s, double x)
+static double slope_extreme(const struct mase_reduction_op *op, const struct mase_vector *l,
+                            const struct mase_reduction_sum *s, double x)
 {
     (void)op, (void)l;
     return x == s->value ? 1.0 / s->ties : 0.0;
 }
 
-static void sum_argmax(const struct mase_line_op *op, const struct mase_line *l,
-                       struct mase_line_sum *s)
+static void sum_argmax(const struct mase_reduction_op *op, const struct mase_vector *l,
+                       struct mase_reduction_sum *s)
 {
     sum_amax(op, l, s);
     s->value = (double)s->place;
 }
 
-static void sum_argmin(const struct mase_line_op *op, const struct mase_line *l,
-                       struct mase_line_sum *s)
+static void sum_argmin(const struct mase_reduction_op *op, const struct mase_vector *l,
+                       struct mase_reduction_sum *s)
 {
     sum_amin(op, l, s);
     s->value = (double)s->place;
 }
 
-static void sum_any(const struct mase_line_op *op, const struct mase_line *l,
-                    struct mase_line_sum *s)
+static void sum_any(const struct mase_reduction_op *op, const struct mase_vector *l,
+                    struct mase_reduction_sum *s)
 {
     (void)op;
     for (int64_t k = 0; k < l->count; k++)
         s->value = s->value != 0.0 || l->at(l, k) != 0.0;
 }
 
-static void sum_all(const struct mase_line_op *op, const struct mase_line *l,
-                    struct mase_line_sum *s)
+static void sum_all(const struct mase_reduction_op *op, const struct mase_vector *l,
+                    struct mase_reduction_sum *s)
 {
     (void)op;
     s->value = 1.0;
@@ -228,7 +229,7 @@ static void sum_all(const struct mase_line_op *op, const struct mase_line *l,
 
 /* ---- reading a call ---- */
 
-static const struct mase_reduction table[MASE_OP_COUNT] = {
+static const struct mase_reduction_kind table[MASE_OP_COUNT] = {
     [MASE_OP_var] = { sum_var, slope_var },
     [MASE_OP_std] = { sum_std, slope_std },
     [MASE_OP_var_mean] = { sum_var, slope_var },
@@ -247,48 +248,49 @@ static const struct mase_reduction table[MASE_OP_COUNT] = {
 };
 
 /* The second result of var_mean and std_mean. */
-static const struct mase_reduction mean_row = { sum_mean, slope_mean };
+static const struct mase_reduction_kind mean_row = { sum_mean, slope_mean };
 
-enum mase_status mase_line_read(const struct mase_call *c, int result, struct mase_line_op *op,
-                                struct mase_err *err)
+enum mase_status mase_reduction_read(const struct mase_call *c, int result,
+                                     struct mase_reduction_op *op, struct mase_err *err)
 {
-    *op = (struct mase_line_op){ .row = result ? &mean_row : &table[c->node->op] };
-    MASE_TRY(mase_line_axes(c, op->in, err));
-    return mase_line_number(c, &op->p, err);
+    *op = (struct mase_reduction_op){ .row = result ? &mean_row : &table[c->node->op] };
+    MASE_TRY(mase_reduction_axes(c, op->in, err));
+    return mase_reduction_number(c, &op->p, err);
 }
 
-struct mase_line_sum mase_line_sum(const struct mase_line_op *op, const struct mase_line *l)
+struct mase_reduction_sum mase_reduction_sum(const struct mase_reduction_op *op,
+                                             const struct mase_vector *l)
 {
-    struct mase_line_sum s = { 0 };
+    struct mase_reduction_sum s = { 0 };
     op->row->sum(op, l, &s);
     return s;
 }
 
-double mase_line_slope(const struct mase_line_op *op, const struct mase_line *l,
-                       const struct mase_line_sum *s, double x)
+double mase_reduction_slope(const struct mase_reduction_op *op, const struct mase_vector *l,
+                            const struct mase_reduction_sum *s, double x)
 {
     return op->row->slope(op, l, s, x);
 }
 
-bool mase_line_is_flat(const struct mase_line_op *op)
+bool mase_reduction_is_flat(const struct mase_reduction_op *op)
 {
     return !op->row->slope;
 }
 
 /* ---- the reference ---- */
 
-static double element(const struct mase_line *l, int64_t k)
+static double element(const struct mase_vector *l, int64_t k)
 {
     return ref_get(l->from, l->row[k]);
 }
 
 /* Elements of x sorted by the result they go into. */
 static int32_t *sort_elements(struct mase_call *c, const struct mase_tensor *x,
-                              const struct mase_line_op *op, int64_t lines, int64_t length)
+                              const struct mase_reduction_op *op, int64_t vectors, int64_t length)
 {
     const int64_t n = mase_tensor_count(x);
     int32_t *row = mase_new_array(c->arena, int32_t, (size_t)n);
-    int64_t *next = mase_new_array(c->arena, int64_t, (size_t)lines);
+    int64_t *next = mase_new_array(c->arena, int64_t, (size_t)vectors);
     struct mase_shape kept = x->shape;
     for (int d = 0; d < kept.rank; d++)
         kept.dim[d] = op->in[d] ? 1 : kept.dim[d];
@@ -300,46 +302,46 @@ static int32_t *sort_elements(struct mase_call *c, const struct mase_tensor *x,
 }
 
 /* One of the results. */
-static enum mase_status run_lines(struct mase_call *c, struct mase_tensor *out, int result,
-                                  struct mase_err *err)
+static enum mase_status reduce_vectors(struct mase_call *c, struct mase_tensor *out, int result,
+                                       struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
-    struct mase_line_op op;
-    MASE_TRY(mase_line_read(c, result, &op, err));
+    struct mase_reduction_op op;
+    MASE_TRY(mase_reduction_read(c, result, &op, err));
     int64_t length = 1;
     for (int d = 0; d < x->shape.rank; d++)
         length *= op.in[d] ? x->shape.dim[d] : 1;
-    const int64_t lines = mase_tensor_count(out);
-    const int32_t *row = sort_elements(c, x, &op, lines, length);
-    for (int64_t i = 0; i < lines; i++) {
-        const struct mase_line l = {
+    const int64_t vectors = mase_tensor_count(out);
+    const int32_t *row = sort_elements(c, x, &op, vectors, length);
+    for (int64_t i = 0; i < vectors; i++) {
+        const struct mase_vector l = {
             .at = element, .count = length, .from = x, .row = row + i * length
         };
-        ref_set(out, i, mase_line_sum(&op, &l).value);
+        ref_set(out, i, mase_reduction_sum(&op, &l).value);
     }
     return MASE_OK;
 }
 
-enum mase_status mase_forward_line(struct mase_call *c, struct mase_err *err)
+enum mase_status mase_forward_reduction(struct mase_call *c, struct mase_err *err)
 {
     if (!mase_arg_is_seq(&c->result))
-        return run_lines(c, ref_out(c), 0, err);
+        return reduce_vectors(c, ref_out(c), 0, err);
     for (int i = 0; i < c->result.count; i++)
-        MASE_TRY(run_lines(c, c->result.items[i].tensor, i, err));
+        MASE_TRY(reduce_vectors(c, c->result.items[i].tensor, i, err));
     return MASE_OK;
 }
 
 /* ---- by norms ---- */
 
-static double place_of(const struct mase_line *l, int64_t k)
+static double place_of(const struct mase_vector *l, int64_t k)
 {
     return ref_get(l->from, l->first + k * l->stride);
 }
 
-static double norm_of(const struct mase_line *l, double p)
+static double norm_of(const struct mase_vector *l, double p)
 {
-    struct mase_line_sum s = { 0 };
-    sum_norm(&(struct mase_line_op){ .p = p }, l, &s);
+    struct mase_reduction_sum s = { 0 };
+    sum_norm(&(struct mase_reduction_op){ .p = p }, l, &s);
     return s.value;
 }
 
@@ -347,17 +349,17 @@ enum mase_status mase_forward_normalize(struct mase_call *c, struct mase_err *er
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
     double p, eps;
-    struct mase_line_op op = { 0 };
+    struct mase_reduction_op op = { 0 };
     MASE_TRY(mase_call_float(c, &p, "p", err));
     MASE_TRY(mase_call_float(c, &eps, "eps", err));
     MASE_TRY(mase_call_axes(c, op.in, &x->shape, "dim", true, err));
     int64_t length = 1;
     for (int d = 0; d < x->shape.rank; d++)
         length *= op.in[d] ? x->shape.dim[d] : 1;
-    const int64_t lines = length ? mase_tensor_count(x) / length : 0;
-    const int32_t *row = sort_elements(c, x, &op, lines, length);
-    for (int64_t i = 0; i < lines; i++, row += length) {
-        const struct mase_line l = { .at = element, .count = length, .from = x, .row = row };
+    const int64_t vectors = length ? mase_tensor_count(x) / length : 0;
+    const int32_t *row = sort_elements(c, x, &op, vectors, length);
+    for (int64_t i = 0; i < vectors; i++, row += length) {
+        const struct mase_vector l = { .at = element, .count = length, .from = x, .row = row };
         const double norm = norm_of(&l, p), by = norm < eps ? eps : norm;
         for (int64_t k = 0; k < length; k++)
             ref_set(ref_out(c), row[k], ref_get(x, row[k]) / by);
@@ -377,7 +379,7 @@ static struct mase_tensor widened(struct mase_call *c, const struct mase_tensor 
     return t;
 }
 
-static double cosine(const struct mase_line *x, const struct mase_line *y, double eps)
+static double cosine(const struct mase_vector *x, const struct mase_vector *y, double eps)
 {
     double dot = 0.0;
     for (int64_t k = 0; k < x->count; k++)
@@ -406,7 +408,7 @@ enum mase_status mase_forward_pairs(struct mase_call *c, struct mase_err *err)
         ((double *)a.data)[i] += eps - ((double *)b.data)[i];
     const struct mase_axis v = mase_axis_of(&both, axis);
     for (int64_t i = 0; i < v.outer * v.inner; i++) {
-        struct mase_line x = { place_of, v.len, &a, NULL, 0, v.inner }, y = x;
+        struct mase_vector x = { place_of, v.len, &a, NULL, 0, v.inner }, y = x;
         x.first = y.first = i / v.inner * v.len * v.inner + i % v.inner;
         y.from = &b;
         ref_set(ref_out(c), i, distance ? norm_of(&x, p) : cosine(&x, &y, eps));

@@ -9,8 +9,8 @@
 #include "ir/shape/shape.h"
 
 /* The values that one result is made of. */
-struct mase_line {
-    double (*at)(const struct mase_line *l, int64_t k);
+struct mase_vector {
+    double (*at)(const struct mase_vector *l, int64_t k);
     int64_t count;
     const void *from;   /* a tensor, or a row of lanes */
     const int32_t *row; /* places of the values there */
@@ -18,25 +18,27 @@ struct mase_line {
 };
 
 /* What the call says: the order of a norm, what a variance subtracts from the count. */
-struct mase_line_op {
-    const struct mase_reduction *row;
+struct mase_reduction_op {
+    const struct mase_reduction_kind *row;
     double p;
     bool in[MASE_MAX_RANK]; /* the dimensions that are gone through */
 };
 
-struct mase_line_sum {
+struct mase_reduction_sum {
     double value, mean, ties; /* ties: how many values are the result */
     double rest;              /* of a product: of those that are not 0 */
     int64_t zeros, place;
 };
 
 /* result: which of the results, where there are two. */
-enum mase_status mase_line_read(const struct mase_call *c, int result, struct mase_line_op *op,
-                                struct mase_err *err) MASE_MUST_CHECK;
-struct mase_line_sum mase_line_sum(const struct mase_line_op *op, const struct mase_line *l);
+enum mase_status mase_reduction_read(const struct mase_call *c, int result,
+                                     struct mase_reduction_op *op,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+struct mase_reduction_sum mase_reduction_sum(const struct mase_reduction_op *op,
+                                             const struct mase_vector *l);
 /* The derivative of the result by a value x of the line. */
-double mase_line_slope(const struct mase_line_op *op, const struct mase_line *l,
-                       const struct mase_line_sum *s, double x);
-bool mase_line_is_flat(const struct mase_line_op *op);
+double mase_reduction_slope(const struct mase_reduction_op *op, const struct mase_vector *l,
+                            const struct mase_reduction_sum *s, double x);
+bool mase_reduction_is_flat(const struct mase_reduction_op *op);
 
 #endif /* MASE_EXEC_REFERENCE_REDUCTION_H */

@@ -322,9 +322,9 @@ struct soft {
     bool logarithm;
 };
 
-/* One line of elements: e^(x - max) over its sum, or the logarithm of that. */
-static void softmax_line(struct mase_tensor *out, const struct mase_tensor *x, int64_t first,
-                         int64_t n, int64_t stride, const struct soft *how)
+/* The elements of one vector: e^(x - max) over its sum, or the logarithm of that. */
+static void softmax_vector(struct mase_tensor *out, const struct mase_tensor *x, int64_t first,
+                           int64_t n, int64_t stride, const struct soft *how)
 {
     double top = -INFINITY, sum = 0.0;
     for (int64_t k = 0; k < n; k++)
@@ -343,7 +343,7 @@ static enum mase_status softmax_along(struct mase_call *c, int axis, struct soft
     struct mase_axis a = mase_axis_of(&x->shape, axis);
     for (int64_t o = 0; o < a.outer; o++)
         for (int64_t i = 0; i < a.inner; i++)
-            softmax_line(ref_out(c), x, o * a.len * a.inner + i, a.len, a.inner, &how);
+            softmax_vector(ref_out(c), x, o * a.len * a.inner + i, a.len, a.inner, &how);
     return MASE_OK;
 }
 

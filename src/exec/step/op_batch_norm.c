@@ -50,15 +50,15 @@ static void follow(const struct batch_norm *b, long c, float mean, float var, do
 }
 
 /* y = x scale + shift; keeps what backward needs. */
-static void channel_line(const struct batch_norm *b, long c, float mean, float var, float *scale,
-                         float *shift)
+static void channel_affine(const struct batch_norm *b, long c, float mean, float var, float *scale,
+                           float *shift)
 {
-    const struct mase_norm_line line = mase_norm_line(
+    const struct mase_norm_affine affine = mase_norm_affine(
         mean, var, b->eps, b->weight ? b->weight->x[c] : 1.0f, b->bias ? b->bias->x[c] : 0.0f);
     b->batch_mean[c] = mean;
-    b->batch_rstd[c] = line.rstd;
-    *scale = line.scale;
-    *shift = line.shift;
+    b->batch_rstd[c] = affine.rstd;
+    *scale = affine.scale;
+    *shift = affine.shift;
 }
 
 static void measure(const struct mase_step *s, long from, long to)
@@ -104,13 +104,13 @@ static struct moments batch_moments(const struct mase_step *s, long c)
 }
 
 /* By the batch's own statistics, which the running ones follow. */
-static void batch_line(const struct mase_step *s, long c, float *scale, float *shift)
+static void batch_affine(const struct mase_step *s, long c, float *scale, float *shift)
 {
     const struct batch_norm *b = s->own;
     const struct moments m = batch_moments(s, c);
     if (b->follows && mase_collective_is_first(s->plan))
         follow(b, c, m.mean, m.var, m.count);
-    channel_line(b, c, m.mean, m.var, scale, shift);
+    channel_affine(b, c, m.mean, m.var, scale, shift);
 }
 
 static void normalise(const struct mase_step *s, long from, long to)
@@ -123,7 +123,7 @@ static void normalise(const struct mase_step *s, long from, long to)
             scale = b->scale[c];
             shift = b->shift[c];
         } else {
-            batch_line(s, c, &scale, &shift);
+            batch_affine(s, c, &scale, &shift);
         }
         for (long r = 0; r < b->per; r++) {
             const long row = (c * b->per + r) * p->stride;
@@ -306,7 +306,7 @@ static void refresh(struct mase_step *s)
         b->shift = b->scale + b->channels;
     }
     for (long c = 0; c < b->channels; c++)
-        channel_line(b, c, b->mean->x[c], b->var->x[c], &b->scale[c], &b->shift[c]);
+        channel_affine(b, c, b->mean->x[c], b->var->x[c], &b->scale[c], &b->shift[c]);
 }
 
 static void refresh_single(struct mase_step *s)

@@ -11,7 +11,7 @@
 #include "exec/reference/reduction.h"
 #include "exec/reference/ref.h"
 
-/* ---- the order of a line ---- */
+/* ---- the order of a vector ---- */
 
 /* Does a stand before b? */
 static bool before(double a, double b, bool descending)
@@ -22,7 +22,7 @@ static bool before(double a, double b, bool descending)
 }
 
 /* Runs from..middle and middle..end of `from` as one run of `to`. */
-static void merge(const struct mase_line *l, bool descending, const int32_t *from, int32_t *to,
+static void merge(const struct mase_vector *l, bool descending, const int32_t *from, int32_t *to,
                   int64_t first, int64_t middle, int64_t end)
 {
     int64_t a = first, b = middle;
@@ -33,8 +33,8 @@ static void merge(const struct mase_line *l, bool descending, const int32_t *fro
     }
 }
 
-/* order: room for twice the line's values; its first half becomes their places. */
-static void find_order(const struct mase_line *l, bool descending, int32_t *order)
+/* order: room for twice the values of the vector; its first half becomes their places. */
+static void find_order(const struct mase_vector *l, bool descending, int32_t *order)
 {
     int32_t *from = order, *to = order + l->count;
     for (int64_t i = 0; i < l->count; i++)
@@ -54,7 +54,8 @@ static void find_order(const struct mase_line *l, bool descending, int32_t *orde
 }
 
 /* Where among the sorted the values begin that are asked for. NaN stands last. */
-static int64_t first_of(const struct mase_line *l, const struct mase_order *o, const int32_t *order)
+static int64_t first_of(const struct mase_vector *l, const struct mase_order *o,
+                        const int32_t *order)
 {
     int64_t first = o->first;
     if (o->nan_wins && isnan(l->at(l, order[l->count - 1])))
@@ -65,7 +66,7 @@ static int64_t first_of(const struct mase_line *l, const struct mase_order *o, c
 
 /* ---- the reference ---- */
 
-static double element(const struct mase_line *l, int64_t k)
+static double element(const struct mase_vector *l, int64_t k)
 {
     return ref_get(l->from, l->first + k * l->stride);
 }
@@ -83,11 +84,11 @@ enum mase_status mase_forward_order(struct mase_call *c, struct mase_err *err)
     const struct mase_axis a = all ? mase_axis_of(&row, 0) : mase_axis_of(&x->shape, o.axis);
     int32_t *order = mase_new_array(c->arena, int32_t, (size_t)(2 * a.len));
     for (int64_t i = 0; i < a.outer * a.inner; i++) {
-        const struct mase_line l = { .at = element,
-                                     .count = a.len,
-                                     .from = x,
-                                     .first = i / a.inner * a.len * a.inner + i % a.inner,
-                                     .stride = a.inner };
+        const struct mase_vector l = { .at = element,
+                                       .count = a.len,
+                                       .from = x,
+                                       .first = i / a.inner * a.len * a.inner + i % a.inner,
+                                       .stride = a.inner };
         find_order(&l, o.descending, order);
         const int32_t *picked = order + first_of(&l, &o, order);
         for (int64_t k = 0; k < o.count; k++) {
@@ -105,28 +106,28 @@ enum mase_status mase_forward_order(struct mase_call *c, struct mase_err *err)
 
 struct ordering {
     struct mase_order o;
-    struct mase_axis axis; /* of a sample: line (o, i) has rows (o len + k) inner + i */
+    struct mase_axis axis; /* of a sample: vector (o, i) has rows (o len + k) inner + i */
     bool places;           /* the result is where the values lie */
-    int32_t *order;        /* (lines, 2 len) */
+    int32_t *order;        /* (vectors, 2 len) */
 };
 
-static double lane(const struct mase_line *l, int64_t k)
+static double lane(const struct mase_vector *l, int64_t k)
 {
     return (double)((const float *)l->from)[k * l->stride + l->first];
 }
 
-/* The values of line i in one lane, sorted; the order found. picked: the first of those that are
+/* The values of vector i in one lane, sorted; the order found. picked: the first of those that are
  * asked for. */
 static int32_t *sorted(const struct mase_step *s, long i, long n, int64_t *picked)
 {
     const struct ordering *k = s->own;
     const struct mase_axis *a = &k->axis;
     const int64_t first = i / a->inner * a->len * a->inner + i % a->inner;
-    const struct mase_line l = { .at = lane,
-                                 .count = a->len,
-                                 .from = s->in[0]->x,
-                                 .first = first * s->plan->stride + n,
-                                 .stride = a->inner * s->plan->stride };
+    const struct mase_vector l = { .at = lane,
+                                   .count = a->len,
+                                   .from = s->in[0]->x,
+                                   .first = first * s->plan->stride + n,
+                                   .stride = a->inner * s->plan->stride };
     int32_t *order = k->order + i * 2 * a->len;
     find_order(&l, k->o.descending, order);
     *picked = first_of(&l, &k->o, order);
@@ -189,12 +190,12 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
     k->axis = mase_axis_of(&sample, axis);
     k->places = !mase_arg_is_seq(&c->result) || s->result_index == 1;
-    const long lines = (long)(k->axis.outer * k->axis.inner);
-    k->order = mase_new_array(&s->plan->arena, int32_t, (size_t)(lines * 2 * k->axis.len));
+    const long vectors = (long)(k->axis.outer * k->axis.inner);
+    k->order = mase_new_array(&s->plan->arena, int32_t, (size_t)(vectors * 2 * k->axis.len));
     s->stops = k->places;
-    mase_step_forward(s, forward, MASE_UNIT_ITEMS, lines);
+    mase_step_forward(s, forward, MASE_UNIT_ITEMS, vectors);
     if (!k->places)
-        mase_step_backward(s, backward, MASE_UNIT_ITEMS, lines);
+        mase_step_backward(s, backward, MASE_UNIT_ITEMS, vectors);
     return MASE_OK;
 }
 

@@ -31,9 +31,9 @@ static enum mase_status prepare_sum(struct mase_step *s, struct mase_call *c, st
     return MASE_OK;
 }
 
-/* The dimension called dim, without the batch's: element k of line (o, i) is row
+/* The dimension called dim, without the batch's: element k of vector (o, i) is row
  * (o len + k) inner + i. */
-static enum mase_status line_of(struct mase_step *s, struct mase_axis *a, struct mase_err *err)
+static enum mase_status vector_axis(struct mase_step *s, struct mase_axis *a, struct mase_err *err)
 {
     int axis;
     MASE_TRY(mase_call_axis_arg(s->call, &axis, &s->in[0]->tensor->shape, "dim", err));
@@ -52,7 +52,7 @@ static enum mase_status prepare_cumsum(struct mase_step *s, struct mase_call *c,
     struct mase_axis a;
     struct mase_term_list terms = { 0 };
     MASE_TRY(mase_step_input(s, c, "input", err));
-    MASE_TRY(line_of(s, &a, err));
+    MASE_TRY(vector_axis(s, &a, err));
     for (int64_t i = 0; i < a.inner; i++)
         for (int64_t k = 0; k < a.len; k++)
             for (int64_t j = 0; j <= k; j++)
@@ -70,7 +70,7 @@ struct scan {
     bool product;
 };
 
-/* The rows of line i in lane n: first, and the distance between them. */
+/* The rows of vector i in lane n: first, and the distance between them. */
 static int64_t first_row(const struct scan *k, long i)
 {
     return i / k->axis.inner * k->axis.len * k->axis.inner + i % k->axis.inner;
@@ -138,11 +138,11 @@ static enum mase_status prepare_scan(struct mase_step *s, struct mase_call *c, s
 {
     struct scan *k = s->own = mase_new(&s->plan->arena, struct scan);
     MASE_TRY(mase_step_input(s, c, "input", err));
-    MASE_TRY(line_of(s, &k->axis, err));
+    MASE_TRY(vector_axis(s, &k->axis, err));
     k->product = c->node->op == MASE_OP_cumprod;
-    const long lines = (long)(k->axis.outer * k->axis.inner);
-    mase_step_forward(s, forward_scan, MASE_UNIT_ITEMS, lines);
-    mase_step_backward(s, backward_scan, MASE_UNIT_ITEMS, lines);
+    const long vectors = (long)(k->axis.outer * k->axis.inner);
+    mase_step_forward(s, forward_scan, MASE_UNIT_ITEMS, vectors);
+    mase_step_backward(s, backward_scan, MASE_UNIT_ITEMS, vectors);
     return MASE_OK;
 }
 
@@ -159,7 +159,7 @@ static enum mase_status prepare_minmax(struct mase_step *s, struct mase_call *c,
         return mase_step_binary.prepare(s, c, err);
     }
     MASE_TRY(mase_step_input(s, c, "input", err));
-    MASE_TRY(line_of(s, &a, err));
+    MASE_TRY(vector_axis(s, &a, err));
     for (int64_t i = 0; i < a.inner; i++)
         for (int64_t k = 0; k < a.len; k++)
             mase_rowmap_add(s, &terms,

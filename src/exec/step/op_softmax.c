@@ -7,37 +7,37 @@
 
 #include "exec/reference/ref.h"
 
-struct lines {
+struct vectors {
     struct mase_axis axis; /* of one sample */
     bool logarithm;
-    float least; /* where all of a line is -inf: attention to nothing is zeros, a softmax NaN */
+    float least; /* where all of a vector is -inf: attention to nothing is zeros, a softmax NaN */
 };
 
-/* Line number `line` of a tensor's rows. */
-static struct mase_channel line_at(const struct mase_step *s, const float *x, long line)
+/* Vector number `i`  of a tensor's rows. */
+static struct mase_channel vector_at(const struct mase_step *s, const float *x, long i)
 {
-    const struct lines *l = s->own;
+    const struct vectors *l = s->own;
     const struct mase_plan *p = s->plan;
     const struct mase_axis *a = &l->axis;
-    const int64_t first = line / a->inner * a->len * a->inner + line % a->inner;
+    const int64_t first = i / a->inner * a->len * a->inner + i % a->inner;
     return (struct mase_channel){ x + first * p->stride, a->len, a->inner * p->stride, p->n,
                                   p->samples };
 }
 
 static void forward(const struct mase_step *s, long from, long to)
 {
-    const struct lines *l = s->own;
+    const struct vectors *l = s->own;
     for (long i = from; i < to; i++) {
-        const struct mase_channel x = line_at(s, s->in[0]->x, i);
+        const struct mase_channel x = vector_at(s, s->in[0]->x, i);
         s->plan->k->softmax(s->out->x + (x.x - s->in[0]->x), &x, l->logarithm, l->least);
     }
 }
 
 static void backward(const struct mase_step *s, long from, long to)
 {
-    const struct lines *l = s->own;
+    const struct vectors *l = s->own;
     for (long i = from; i < to && s->in[0]->dx; i++) {
-        const struct mase_channel y = line_at(s, s->out->x, i);
+        const struct mase_channel y = vector_at(s, s->out->x, i);
         const long at = y.x - s->out->x;
         s->plan->k->softmax_back(s->in[0]->dx + at, s->out->dx + at, &y, l->logarithm, s->add[0]);
     }
@@ -45,7 +45,7 @@ static void backward(const struct mase_step *s, long from, long to)
 
 void mase_softmax_set(struct mase_step *s, int axis, bool logarithm, float least)
 {
-    struct lines *l = s->own = mase_new(&s->plan->arena, struct lines);
+    struct vectors *l = s->own = mase_new(&s->plan->arena, struct vectors);
     const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
     l->axis = mase_axis_of(&sample, axis - mase_plan_first(s->plan));
     l->logarithm = logarithm;

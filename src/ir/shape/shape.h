@@ -125,11 +125,11 @@ enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) M
 /* ---- reductions (shape_reduce.c) ---- */
 
 /* The dimensions that a variance, norm or extreme goes over. */
-enum mase_status mase_line_axes(const struct mase_call *c, bool *in,
-                                struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_reduction_axes(const struct mase_call *c, bool *in,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* What a variance subtracts from the count, the order of a norm; 0 for the others. */
-enum mase_status mase_line_number(const struct mase_call *c, double *p,
-                                  struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_reduction_number(const struct mase_call *c, double *p,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 
 /* The dimension that sort, topk and median go along, and which values they leave of it: count of
  * them from first on, in their order. */

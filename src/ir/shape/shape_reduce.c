@@ -110,7 +110,7 @@ static bool is_unbiased_flag(const struct mase_call *c)
     return dim && dim->kind == MASE_ARG_BOOL;
 }
 
-enum mase_status mase_line_axes(const struct mase_call *c, bool *in, struct mase_err *err)
+enum mase_status mase_reduction_axes(const struct mase_call *c, bool *in, struct mase_err *err)
 {
     const struct mase_shape *s = &mase_call_tensor(c, "input")->shape;
     if (is_unbiased_flag(c)) {
@@ -143,7 +143,7 @@ static enum mase_status norm_order(const struct mase_call *c, const char *name, 
     return MASE_OK;
 }
 
-enum mase_status mase_line_number(const struct mase_call *c, double *p, struct mase_err *err)
+enum mase_status mase_reduction_number(const struct mase_call *c, double *p, struct mase_err *err)
 {
     const enum mase_op op = c->node->op;
     *p = 0.0;
@@ -162,7 +162,7 @@ enum mase_status mase_line_number(const struct mase_call *c, double *p, struct m
 }
 
 /* The type of a result; MASE_DTYPE_COUNT: it has none. */
-static enum mase_dtype line_type(enum mase_op op, enum mase_dtype t)
+static enum mase_dtype reduced_type(enum mase_op op, enum mase_dtype t)
 {
     switch (op) {
     case MASE_OP_amax:
@@ -186,7 +186,7 @@ static bool needs_values(enum mase_op op)
     return op == MASE_OP_amax || op == MASE_OP_amin || op == MASE_OP_argmax || op == MASE_OP_argmin;
 }
 
-enum mase_status mase_shape_line(struct mase_call *c, struct mase_err *err)
+enum mase_status mase_shape_reduction(struct mase_call *c, struct mase_err *err)
 {
     const enum mase_op op = c->node->op;
     const struct mase_arg *dim = mase_call_arg(c, "dim");
@@ -202,11 +202,11 @@ enum mase_status mase_shape_line(struct mase_call *c, struct mase_err *err)
     if ((op == MASE_OP_argmax || op == MASE_OP_argmin) && mase_arg_present(dim) &&
         dim->kind != MASE_ARG_INT)
         return mase_call_fail(c, err, "dim must be one dimension, got %s", mase_show_arg(c, dim));
-    t = op == MASE_OP_prod && t != x->dtype ? t : line_type(op, x->dtype);
+    t = op == MASE_OP_prod && t != x->dtype ? t : reduced_type(op, x->dtype);
     if (t == MASE_DTYPE_COUNT)
         return mase_call_float_tensor(c, x, "input", err);
-    MASE_TRY(mase_line_axes(c, in, err));
-    MASE_TRY(mase_line_number(c, &p, err));
+    MASE_TRY(mase_reduction_axes(c, in, err));
+    MASE_TRY(mase_reduction_number(c, &p, err));
     for (int d = 0; d < x->shape.rank; d++)
         if (in[d] && x->shape.dim[d] == 0 && (needs_values(op) || isinf(p)))
             return mase_call_fail(c, err, "dim %d of %s is empty", d,

@@ -100,16 +100,16 @@ static double eps_of(const struct mase_module *norm)
     return eps->kind == MASE_ARG_INT ? (double)eps->i : eps->f;
 }
 
-struct line {
+struct affine {
     double scale, shift;
 };
 
-static struct line line_of(const struct mase_module *norm, int64_t c)
+static struct affine affine_of(const struct mase_module *norm, int64_t c)
 {
     const double scale =
         number(norm, "weight", c, 1) / sqrt(number(norm, "running_var", c, 1) + eps_of(norm));
-    return (struct line){ scale,
-                          number(norm, "bias", c, 0) - scale * number(norm, "running_mean", c, 0) };
+    return (struct affine){ scale, number(norm, "bias", c, 0) -
+                                       scale * number(norm, "running_mean", c, 0) };
 }
 
 /* Which channel of the result, or of what comes in, element i of the weight belongs to. A weight is
@@ -149,20 +149,20 @@ static enum mase_status fold_back(struct mase_graph *g, struct mase_node *n, str
     struct mase_tensor *b = &mase_module_param(m, "bias")->tensor;
     for (int64_t i = 0; i < mase_tensor_count(w); i++)
         mase_tensor_set(w, i,
-                        line_of(norm, channel_of(m, &w->shape, i, true)).scale *
+                        affine_of(norm, channel_of(m, &w->shape, i, true)).scale *
                             number(&was, "weight", i, 0));
     for (int64_t c = 0; c < mase_tensor_count(b); c++) {
-        const struct line l = line_of(norm, c);
-        mase_tensor_set(b, c, l.scale * number(&was, "bias", c, 0) + l.shift);
+        const struct affine y = affine_of(norm, c);
+        mase_tensor_set(b, c, y.scale * number(&was, "bias", c, 0) + y.shift);
     }
     mase_graph_replace_uses(g, n, layer, NULL);
     mase_graph_erase(g, n);
     return MASE_OK;
 }
 
-/* The layer does these lines of its input. */
+/* The layer computes these affine maps of its input. */
 static enum mase_status fold_into(struct mase_graph *g, struct mase_arena *a,
-                                  const struct mase_node *layer, const struct line *line,
+                                  const struct mase_node *layer, const struct affine *affine,
                                   struct mase_err *err)
 {
     struct mase_module *m = mase_node_module(layer), was;
@@ -171,10 +171,10 @@ static enum mase_status fold_into(struct mase_graph *g, struct mase_arena *a,
     struct mase_tensor *b = &mase_module_param(m, "bias")->tensor;
     double *sum = mase_new_array(a, double, (size_t)mase_tensor_count(b));
     for (int64_t i = 0; i < mase_tensor_count(w); i++) {
-        const struct line l = line[channel_of(m, &w->shape, i, false)];
+        const struct affine y = affine[channel_of(m, &w->shape, i, false)];
         const double old = number(&was, "weight", i, 0);
-        mase_tensor_set(w, i, old * l.scale);
-        sum[channel_of(m, &w->shape, i, true)] += old * l.shift;
+        mase_tensor_set(w, i, old * y.scale);
+        sum[channel_of(m, &w->shape, i, true)] += old * y.shift;
     }
     for (int64_t c = 0; c < mase_tensor_count(b); c++)
         mase_tensor_set(b, c, number(&was, "bias", c, 0) + sum[c]);
@@ -187,10 +187,10 @@ static enum mase_status fold_forward(struct mase_graph *g, struct mase_arena *a,
 {
     const struct mase_module *norm = mase_node_module(n);
     const int64_t channels = mase_tensor_count(&mase_module_param(norm, "running_mean")->tensor);
-    struct line *line = mase_new_array(a, struct line, (size_t)channels);
+    struct affine *affine = mase_new_array(a, struct affine, (size_t)channels);
     for (int64_t c = 0; c < channels; c++)
-        line[c] = line_of(norm, c);
-    MASE_TRY(fold_into(g, a, n->users[0], line, err));
+        affine[c] = affine_of(norm, c);
+    MASE_TRY(fold_into(g, a, n->users[0], affine, err));
     mase_graph_replace_uses(g, n, n->inputs[0], NULL);
     mase_graph_erase(g, n);
     return MASE_OK;
@@ -213,7 +213,7 @@ static bool is_power(const struct mase_module *norm, int64_t channels)
     bool all = eps_of(norm) == 0;
     for (int64_t c = 0; c < channels; c++) {
         double f;
-        power_of(line_of(norm, c).scale, &f);
+        power_of(affine_of(norm, c).scale, &f);
         all &= f == 1 && number(norm, "running_mean", c, 0) == 0 &&
                number(norm, "running_var", c, 1) == 1;
     }
@@ -231,19 +231,19 @@ static enum mase_status fold_past_relu(struct mase_graph *g, struct mase_arena *
                        *mean = &mase_module_param(norm, "running_mean")->tensor,
                        *var = &mase_module_param(norm, "running_var")->tensor;
     const int64_t channels = mase_tensor_count(w);
-    struct line *line = mase_new_array(a, struct line, (size_t)channels),
-                *rest = mase_new_array(a, struct line, (size_t)channels);
+    struct affine *affine = mase_new_array(a, struct affine, (size_t)channels),
+                  *rest = mase_new_array(a, struct affine, (size_t)channels);
     for (int64_t c = 0; c < channels; c++) {
-        const struct line l = line_of(norm, c);
-        line[c].scale = power_of(l.scale, &rest[c].scale);
-        line[c].shift = l.shift / rest[c].scale;
+        const struct affine y = affine_of(norm, c);
+        affine[c].scale = power_of(y.scale, &rest[c].scale);
+        affine[c].shift = y.shift / rest[c].scale;
     }
     MASE_TRY(fold_into(g, a, n->users[0]->users[0], rest, err));
     w->data = b->data = mean->data = var->data = NULL;
     mase_graph_alloc(g);
     for (int64_t c = 0; c < channels; c++) {
-        mase_tensor_set(w, c, line[c].scale);
-        mase_tensor_set(b, c, line[c].shift);
+        mase_tensor_set(w, c, affine[c].scale);
+        mase_tensor_set(b, c, affine[c].shift);
         mase_tensor_set(mean, c, 0);
         mase_tensor_set(var, c, 1);
     }
