@@ -96,8 +96,6 @@ static enum mase_status whole_sum(struct mase_int_lowering *l, struct sum *s,
     struct mase_dyadic *d = mase_new_array(&l->scratch, struct mase_dyadic, (size_t)n);
     for (int64_t k = 0; k < n; k++) {
         const double v = w ? (double)w[k] : 1.0;
-        if (!isfinite(v))
-            return mase_int_refuse(l, err, "a weight is not finite");
         if (!mase_dyadic_mul(&d[k], mase_dyadic_of(in[k].used ? v : 0), mase_dyadic_of(in[k].step)))
             return mase_int_refuse(l, err, "its weights have too many digits");
     }
@@ -144,6 +142,22 @@ static enum mase_status scaled_sum(struct mase_int_lowering *l, struct sum *s,
     s->step = step ? *step * least : unit * least;
     s->scaled = true;
     return MASE_OK;
+}
+
+static bool all_zero(const float *w, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++)
+        if (!w || w[k] != 0)
+            return false;
+    return true;
+}
+
+static bool all_finite(const float *w, int64_t n)
+{
+    for (int64_t k = 0; w && k < n; k++)
+        if (!isfinite(w[k]))
+            return false;
+    return true;
 }
 
 /* A whole number of steps, if it is one, or if it rounds to the nearest and 32 bits hold it. Else
@@ -204,10 +218,13 @@ static enum mase_status add_output(struct mase_int_lowering *l, struct mase_int_
     bool scaled = s->scaled;
     for (int64_t k = 0; k < n; k++)
         scaled |= in[k].scaled;
+    if (!all_finite(w, n))
+        return mase_int_refuse(l, err, "a weight is not finite");
     MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, step, least_step(in, n, x), n, err)
                     : whole_sum(l, &sum, in, w, n, err));
-    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, scaled && step && !l->float_biases,
-                      err));
+    /* Where no product is added to a bias, the step of products is no reason to round it. */
+    const bool rounds = scaled && step && !l->float_biases && !all_zero(w, n);
+    MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, rounds, err));
     for (int64_t p = 0; p < f->positions; p++) {
         const int64_t r = output * f->output_stride + p * f->position_stride;
         struct mase_meaning *m = (struct mase_meaning *)&y->meaning[r];

@@ -14,7 +14,8 @@
  * none         symmetric: the largest magnitude becomes hi, scale = max |x| / hi. Else lo and hi
  *              are the least and the largest value and 0, scale = (max - min) / (hi - lo), and
  *              zero_point = round(lo - min / scale). power_of_two: the next power of two that is
- *              not less. A block of zeros has scale 1.
+ *              not less. A block of zeros has scale 2^-23, as small as PyTorch's observers make it,
+ *              so that biases in steps of products keep their value.
  * rounding     to nearest, ties to even; every step is a float32 operation.
  * saturation   beyond lo and hi, infinities included where the scale is given.
  * NaN          stays NaN. Where no scale is given it spoils none; an infinity makes its block NaN.
@@ -217,7 +218,7 @@ static struct mase_grid grid_by_values(const struct ints *p, const float *x,
     if (p->power_of_two && scale > 0 && scale < FLT_MAX / 2)
         scale = next_power(scale);
     if (scale == 0)
-        scale = 1;
+        scale = FLT_EPSILON;
     const float zero = p->symmetric ? 0.0f : mase_clamp(rintf(lo - low / scale), lo, hi);
     return (struct mase_grid){ scale, lo - zero, hi - zero };
 }
@@ -273,7 +274,7 @@ static bool encode_by(int64_t *code, const float *q, int64_t n, const struct mas
 }
 
 /* The largest value has the highest code or nearly so; the scale follows but for its last bits. The
- * nearest that gives all values is taken: a block of zeros has scale 1. */
+ * nearest that gives all values is taken. */
 static bool find_scale(int64_t *code, int64_t *shared, const float *q, int64_t n,
                        const struct ints *p, enum mase_sign sign)
 {

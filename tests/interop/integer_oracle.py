@@ -214,7 +214,7 @@ def by_values(f, x):
     if f.get("power_of_two") and scale > 0:
         mantissa, e = math.frexp(float(scale))
         scale = F32(math.ldexp(1.0, e - (mantissa == 0.5)))
-    scale = scale if scale != 0 else F32(1)
+    scale = scale if scale != 0 else F32(2.0**-23)
     zero = 0 if f.get("symmetric", True) else int(np.clip(np.rint(F32(lo) - low / scale), lo, hi))
     return Grid(scale, lo - zero, hi - zero)
 
@@ -296,7 +296,7 @@ def affine(values, rows, shape, weight=None, bias=None, scale=None, parts=None):
             numbers, step, scaled = whole_weights(seen, w, None if scale is None else float(scale[g, o]), odd, min(r.step for r in row))
             b = float(bias[g, o]) if bias is not None else 0.0
             steps = np.rint(b / step)
-            rounds = scaled and scale is not None
+            rounds = scaled and scale is not None and w.any()
             whole = abs(steps) < 2**31 if rounds else abs(steps) < 2**52 and steps * step == b
             result[:, g, o] = exact_product(x, np.array([numbers], dtype=object))[:, :, 0] + (int(steps) if whole else 0)
             meaning += [Row(step, scaled, int(parts[p]) if parts is not None else 1, 0.0 if whole else b) for p in range(positions)]

@@ -379,6 +379,31 @@ static void a_bias_over_padding_stays(void **state)
     stop(&r);
 }
 
+/* An output all of whose weights are zero is its bias: no product is there whose step would round
+ * it. */
+static void a_bias_without_products_is_not_rounded(void **state)
+{
+    static const struct step_case c = { "linear", "fc = Linear(3, 2); fc(x)", .in = { S(3) } };
+    struct mase_quant q = { .kind = MASE_QUANT_int,
+                            .operand = { format_of("int(4, 0.7)"),
+                                         format_of("int(4, NA, NA, 0)") } };
+    struct running r = start(&c, 4);
+    struct mase_int_program *e;
+    struct mase_module *m = mase_node_module(mase_graph_find(r.graph, "fc"));
+    (void)state;
+    mase_module_set_quant(r.graph, m, &q);
+    memset(mase_f32(&m->params[0].tensor) + 3, 0, 3 * sizeof(float));
+    mase_f32(&m->params[1].tensor)[1] = -0.341796875f;
+    must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
+    struct mase_int_runner *w = mase_int_runner_new(e, 4, MASE_INT_KEEP_ALL);
+    const struct mase_lanes y = run_exact(&r, e, w);
+    for (int k = 0; k < 4; k++)
+        assert_true(y.data[y.stride + k] == -0.341796875f);
+    mase_int_runner_free(w);
+    mase_int_program_free(e);
+    stop(&r);
+}
+
 /* Data has a scale that is no power of two: a bias is a multiple of that times the step that the
  * weights' format has, whatever the weights share; where it has none, the bias is what it is. */
 static void a_bias_is_rounded_to_steps_of_formats(void **state)
@@ -593,6 +618,23 @@ static void sums_beyond_62_bits_are_refused(void **state)
     }
 }
 
+/* Ternary weights of a block of zeros have the scale 0 / 0. */
+static void weights_that_are_no_numbers_are_refused_beside_scales(void **state)
+{
+    static const char *const data[] = { "int(6, 0.7)", "integer(6, 2)" };
+    (void)state;
+    for (size_t i = 0; i < sizeof data / sizeof *data; i++) {
+        struct running r = start(&nets[0], 4);
+        struct mase_int_program *e = NULL;
+        struct mase_tensor *w = &mase_node_module(mase_graph_find(r.graph, "fc"))->params[0].tensor;
+        quantise(&r, data[i], "ternary(2, true, NA, NA, NA)");
+        memset(mase_f32(w), 0, (size_t)mase_tensor_count(w) * sizeof(float));
+        assert_int_equal(mase_int_program_new(&e, r.graph, r.input, 1, &err), MASE_EUNSUPPORTED);
+        assert_string_equal(err.msg, "fc: no exact integers: a weight is not finite");
+        stop(&r);
+    }
+}
+
 static void a_sample_without_a_number_is_refused(void **state)
 {
     (void)state;
@@ -625,11 +667,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(relu_cuts_scaled_codes),
         cmocka_unit_test(wide_sums_are_exact),
         cmocka_unit_test(a_bias_over_padding_stays),
+        cmocka_unit_test(a_bias_without_products_is_not_rounded),
         cmocka_unit_test(a_bias_is_rounded_to_steps_of_formats),
         cmocka_unit_test(scaled_codes_are_rounded_in_float32),
         cmocka_unit_test(functions_between_roundings_are_tables),
         cmocka_unit_test(what_has_no_integers_is_refused_by_name),
         cmocka_unit_test(sums_beyond_62_bits_are_refused),
+        cmocka_unit_test(weights_that_are_no_numbers_are_refused_beside_scales),
         cmocka_unit_test(a_sample_without_a_number_is_refused),
     };
     return run_cases(argc, argv, tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -458,7 +459,7 @@ static void the_step_of_values_is_found(void **state)
         float value[4], step;
     } cases[] = { { { -1.0f, 0.25f, -0.7f, 0.1f }, 1.25f / 255 },
                   { { 2.0f, 0.3f, 1.1f, -0.01f }, 2.01f / 255 },
-                  { { 0 }, 1 } };
+                  { { 0 }, FLT_EPSILON } };
     const struct mase_format *f = format_of("int(8, NA, NA, NA, NA, false)");
     const struct mase_shape s = { 1, { 4 } };
     (void)state;
