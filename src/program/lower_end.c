@@ -87,6 +87,12 @@ static enum mase_status find_learned(struct lowering *low, struct mase_instr *i,
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: %s cannot be learned for an operand of %s", n->name,
                              i->round.format->row->name, mase_ops[n->op].name);
+        if (mase_tensor_count(&p->tensor) != mase_instr_blocks(i))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s has %lld values, one for each block, but an operand that "
+                             "is rounded by them has %lld",
+                             n->name, p->name, (long long)mase_tensor_count(&p->tensor),
+                             (long long)mase_instr_blocks(i));
         i->param[1 + j] = mase_pvalue_arg(learned_value(low, p));
     }
     return MASE_OK;

@@ -234,6 +234,12 @@ static struct mase_factor factor_of(const struct mase_instr *i)
     return (struct mase_factor){ i->round.format, i->round.sign, s };
 }
 
+int64_t mase_instr_blocks(const struct mase_instr *round)
+{
+    const struct mase_factor f = factor_of(round);
+    return mase_format_blocks(f.format, &f.shape, round->round.role).count;
+}
+
 void mase_instr_products(struct mase_products *p, const struct mase_instr *i)
 {
     *p = (struct mase_products){ .data = factor_of(i->of[0]),

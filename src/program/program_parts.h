@@ -64,6 +64,8 @@ struct mase_arg mase_lowered_tensor(struct mase_lowered *l, const struct mase_te
 /* An instruction of its own before the call's, with one result. */
 struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
                                       const struct mase_arg *param, const struct mase_ptype *type);
+/* The blocks that a round cuts its operand into: of a weight, or of one sample. */
+int64_t mase_instr_blocks(const struct mase_instr *round);
 /* What a bias is added to, of an instruction that rounds one at the scale of products. */
 struct mase_products;
 void mase_instr_products(struct mase_products *p, const struct mase_instr *i);

@@ -113,14 +113,6 @@ static void check_call(struct check *c, const struct mase_instr *i, int try)
     mase_arena_release(&a);
 }
 
-/* Of a weight, or of one sample. */
-static int64_t blocks_of(const struct mase_instr *i, const struct mase_pvalue *x)
-{
-    const struct mase_shape own = mase_ptype_shape(&x->type, 1);
-    const struct mase_shape s = mase_shape_to_rank(&own, i->round_rank);
-    return mase_format_blocks(i->round.format, &s, i->round.role).count;
-}
-
 static void check_round(struct check *c, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]);
@@ -137,9 +129,9 @@ static void check_round(struct check *c, const struct mase_instr *i)
         const struct mase_pvalue *v = mase_pvalue_of(&i->param[k]);
         if (!v || v->type.dtype != MASE_F32 || v->type.rank != 1 || mase_ptype_follows(&v->type))
             say(c, "what a format learns is a vector of f32");
-        else if (x && x->type.dtype == MASE_F32 && v->type.dim[0].plus != blocks_of(i, x))
+        else if (x && x->type.dtype == MASE_F32 && v->type.dim[0].plus != mase_instr_blocks(i))
             say(c, "%s learns %lld values of it, not %lld", i->round.format->row->name,
-                (long long)blocks_of(i, x), (long long)v->type.dim[0].plus);
+                (long long)mase_instr_blocks(i), (long long)v->type.dim[0].plus);
     }
 }
 

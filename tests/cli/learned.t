@@ -158,3 +158,23 @@ run train --config bad.toml
 refused "an axis that is none" 'weight: axis = 2 is no dimension of a tensor with 2'
 run train --config hgq.toml --ebops-weight 2
 refused "a weight beyond 1" 'ebops-weight = 2.0 is outside 0.0..1.0'
+
+# Operands of one format share what it learns, so they have as many blocks.
+joined()
+{
+    printf "mase-graph 1\nname joined\n\nmodule a = Linear(in_features=4, out_features=3)\nmodule b = Linear(in_features=4, out_features=%s)\n" "$1"
+    printf "%s" "$2"
+    printf "\n%%x = placeholder[target=x]\n%%a = call_module[target=a](args = (%%x,), kwargs = {})\n%%b = call_module[target=b](args = (%%x,), kwargs = {})\n"
+    printf "%%cat = call_function[target=torch.cat](args = ([%%a, %%b], 1), kwargs = {})%s\nreturn %%cat\n" "$3"
+}
+printf '[passes.quantize]\nby = "type"\n[passes.quantize.default.config]\nname = "NA"\n[passes.quantize.cat.config]\nname = "lsq"\ndata_in_width = 4\ndata_in_axis = 1\n' >cat.toml
+joined 5 "" "" >joined.mg
+run convert joined.mg out.mg --input-shape 4 --config cat.toml
+refused "joined channels of different numbers" 'cat: lsq learns for 3 blocks, but its data_in_1 has 5'
+joined 3 "" "" >joined.mg
+run convert joined.mg out.mg --input-shape 4 --config cat.toml
+succeeds "and of one number"
+joined 5 "attr cat.data_in_scale = f32[3] init unset
+" " quantized {name: 'lsq', data_in_width: 4, data_in_axis: 1}" >stored.mg
+run show stored.mg --input-shape 4 --program
+refused "a file that says so" 'stored.mg:11:' 'cat.data_in_scale has 3 values, one for each block, but an operand that is rounded by them has 5'

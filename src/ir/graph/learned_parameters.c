@@ -81,6 +81,34 @@ static enum mase_role role_of(enum mase_operand o)
     return o == MASE_WEIGHT || o == MASE_BIAS ? MASE_ROLE_WEIGHT : MASE_ROLE_DATA;
 }
 
+static int64_t blocks_of(const struct mase_node *n, enum mase_operand o, struct mase_shape s)
+{
+    if (role_of(o) == MASE_ROLE_DATA && s.rank)
+        s.dim[0] = 1;
+    return mase_format_blocks(format_of(n, o), &s, role_of(o)).count;
+}
+
+/* Operands of one format share what it learns: the tensors that torch.cat joins, the two that
+ * torch.bilinear multiplies. So they must have as many blocks. */
+static enum mase_status check_others(const struct mase_node *n, enum mase_operand o, int64_t count,
+                                     struct mase_err *err)
+{
+    for (int k = 0; n->meta && k < n->meta->arg_count; k++) {
+        const struct mase_meta_arg *a = &n->meta->args[k];
+        const struct mase_mark *mark = mase_mark_find(mase_named_mark(n, a->name));
+        if (a->kind != MASE_META_TENSOR || a->dtype != MASE_F32 || !mark || mark->operand != o)
+            continue;
+        const int64_t own = blocks_of(n, o, a->shape);
+        if (own != count)
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s learns for %lld blocks, but its %s has %lld: operands that "
+                             "share a format must have the same number",
+                             n->name, format_of(n, o)->row->name, (long long)count, a->name,
+                             (long long)own);
+    }
+    return MASE_OK;
+}
+
 /* Blocks of a weight or of one sample. */
 static enum mase_status count_blocks(int64_t *count, const struct mase_node *n, enum mase_operand o,
                                      struct mase_err *err)
@@ -89,10 +117,8 @@ static enum mase_status count_blocks(int64_t *count, const struct mase_node *n, 
     if (!find_shape(&s, n, o))
         return mase_fail(err, MASE_EVALUE, "%s: the shape of its %s is not known, and %s learns",
                          n->name, mase_operand_names[o], format_of(n, o)->row->name);
-    if (role_of(o) == MASE_ROLE_DATA && s.rank)
-        s.dim[0] = 1;
-    *count = mase_format_blocks(format_of(n, o), &s, role_of(o)).count;
-    return MASE_OK;
+    *count = blocks_of(n, o, s);
+    return check_others(n, o, *count, err);
 }
 
 /* ---- the graph's parameters ---- */
