@@ -24,10 +24,7 @@ void mase_work_run(const struct mase_work *w, int thread, int threads)
     const long from = blocks * thread / threads * unit, to = blocks * (thread + 1) / threads * unit;
     if (from >= items || from >= to)
         return;
-    if (ph->run)
-        ph->run(w->step, from, to < items ? to : items);
-    else
-        ph->run_turn(w->step, w->turn, from, to < items ? to : items);
+    ph->run(w->step, from, to < items ? to : items);
 }
 
 static void run_part(const struct mase_works *works, int thread, int threads)

@@ -88,10 +88,7 @@ enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor
 static void add_phase(struct mase_step *s, struct mase_phases *to, struct mase_phase phase)
 {
     to->item = mase_arena_grow(&s->plan->arena, to->item, to->count, &to->cap, sizeof *to->item);
-    to->item[to->count] = phase;
-    to->item[to->count].body = 1;
-    to->item[to->count].turns = 1;
-    to->count++;
+    to->item[to->count++] = phase;
 }
 
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
@@ -102,44 +99,6 @@ void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit u
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items)
 {
     add_phase(s, &s->backward, (struct mase_phase){ .run = run, .unit = unit, .items = items });
-}
-
-void mase_step_forward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit, long items)
-{
-    add_phase(s, &s->forward, (struct mase_phase){ .run_turn = run, .unit = unit, .items = items });
-}
-
-void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
-                             long items)
-{
-    add_phase(s, &s->backward,
-              (struct mase_phase){ .run_turn = run, .unit = unit, .items = items });
-}
-
-/* Bodies lie one behind the other, none within another. */
-static void repeat(const struct mase_step *s, struct mase_phases *list, int phases, long turns)
-{
-    if (phases < 1 || phases > list->count || turns < 1)
-        mase_bug("%s: a body of %d phases, %ld turns; a step has %d phases", s->kind->name, phases,
-                 turns, list->count);
-    struct mase_phase *first = &list->item[list->count - phases];
-    for (int i = 0; i < phases; i++) {
-        if (first[i].body != 1 || first[i].turns != 1)
-            mase_bug("%s: a phase of two bodies", s->kind->name);
-        first[i].body = 0;
-    }
-    first->body = phases;
-    first->turns = turns;
-}
-
-void mase_step_repeat_forward(struct mase_step *s, int phases, long turns)
-{
-    repeat(s, &s->forward, phases, turns);
-}
-
-void mase_step_repeat_backward(struct mase_step *s, int phases, long turns)
-{
-    repeat(s, &s->backward, phases, turns);
 }
 
 static void set_barrier(const struct mase_step *s, struct mase_phases *list)

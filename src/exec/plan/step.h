@@ -5,7 +5,6 @@
  * (prepare: check shapes, ask for scratch, list phases) and once more when memory is placed (bind:
  * set up pointers). Running it is running its phases: each shares `items` of work among threads,
  * with a barrier behind it. The arithmetic of an item must not depend on how items are shared.
- * Phases may repeat as a body: the time steps of a recurrent layer.
  */
 #ifndef MASE_EXEC_PLAN_STEP_H
 #define MASE_EXEC_PLAN_STEP_H
@@ -46,8 +45,6 @@ struct mase_slot {
 
 struct mase_step;
 typedef void mase_phase_fn(const struct mase_step *s, long from, long to);
-/* The same in a body that repeats, whose turns are numbered from 0. */
-typedef void mase_turn_fn(const struct mase_step *s, long turn, long from, long to);
 
 enum mase_unit {
     MASE_UNIT_LANES, /* from..to are lanes, multiples of 16 */
@@ -55,13 +52,10 @@ enum mase_unit {
 };
 
 struct mase_phase {
-    mase_phase_fn *run; /* or */
-    mase_turn_fn *run_turn;
+    mase_phase_fn *run;
     enum mase_unit unit;
     long items;
     bool barrier; /* it needs what the phases before it made of the other tiles of the batch */
-    int body;     /* phases of the body that begins with it; 0: it stands within one */
-    long turns;   /* how often that body runs */
 };
 struct mase_phases {
     struct mase_phase *item;
@@ -80,7 +74,6 @@ struct mase_fault {
 struct mase_work {
     const struct mase_step *step;
     const struct mase_phase *phase;
-    long turn;
 };
 struct mase_works {
     struct mase_work *item;
@@ -288,13 +281,6 @@ void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
-void mase_step_forward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
-                            long items);
-void mase_step_backward_turn(struct mase_step *s, mase_turn_fn *run, enum mase_unit unit,
-                             long items);
-/* The phases listed last become a body that runs as many turns, one turn after the other. */
-void mase_step_repeat_forward(struct mase_step *s, int phases, long turns);
-void mase_step_repeat_backward(struct mase_step *s, int phases, long turns);
 /* whole_numbers.c: behind what the step computes of integers, see that float32 holds it; and what
  * to say of one that it does not. */
 enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err) MASE_MUST_CHECK;
