@@ -405,11 +405,6 @@ typedef enum mase_walk mase_visit_fn(struct mase_node *n, void *data);
 void mase_walk_forward(struct mase_node *start, mase_visit_fn *visit, void *data);
 void mase_walk_backward(struct mase_node *start, mase_visit_fn *visit, void *data);
 
-/* A new graph of the nodes that keep(n) accepts: what they need from outside becomes placeholders,
- * what others need of them is returned (a tuple if more than one). Borrows g's weights. */
-typedef bool mase_keep_fn(const struct mase_node *n, void *data);
-struct mase_graph *mase_graph_extract(const struct mase_graph *g, mase_keep_fn *keep, void *data);
-
 /* ---- training ---- */
 
 /* `training` is what g is while it is trained; g owns it from now on, also on failure. Their

@@ -1,5 +1,5 @@
 /*
- * t_graph_copy.c - clones, extracts, walks and comparisons, and who owns the weights.
+ * t_graph_copy.c - clones, walks and comparisons, and who owns the weights.
  */
 #include "run_cases.h"
 #include "unit/ir/build.h"
@@ -181,61 +181,6 @@ static void test_initialising_a_clone_spares_the_original(void **state)
     mase_graph_free(g);
 }
 
-/* ---- extract ---- */
-
-static bool keep_named(const struct mase_node *n, void *data)
-{
-    for (const char *const *name = data; *name; name++)
-        if (mase_streq(n->name, *name))
-            return true;
-    return false;
-}
-
-static void test_extract_middle(void **state)
-{
-    (void)state;
-    const char *names[] = { "layer1_0_bn1", "layer1_0_relu", "add", NULL };
-    struct mase_graph *g = residual();
-    mase_graph_init_weights(g, 3);
-    struct mase_graph *part = mase_graph_extract(g, keep_named, names);
-    ASSERT_PRINTS("graph():\n"
-                  "    %x : [num_users=1] = placeholder[target=x]\n"
-                  "    %layer1_0_conv1 : [num_users=1] = placeholder[target=layer1_0_conv1]\n"
-                  "    %layer1_0_bn1 : [num_users=1] = call_module[target=layer1.0.bn1](args = "
-                  "(%layer1_0_conv1,), kwargs = {})\n"
-                  "    %layer1_0_relu : [num_users=1] = call_module[target=layer1.0.relu](args = "
-                  "(%layer1_0_bn1,), kwargs = {})\n"
-                  "    %add : [num_users=1] = call_function[target=operator.add](args = "
-                  "(%layer1_0_relu, %x), kwargs = {})\n"
-                  "    return add",
-                  mase_graph_print(out, part));
-    assert_int_equal(part->module_count, 2);
-    assert_ptr_equal(weight(part, "layer1.0.bn1.weight"), weight(g, "layer1.0.bn1.weight"));
-    struct mase_str why = { 0 };
-    assert_int_equal(mase_graph_verify(part, &why), 0);
-    mase_str_release(&why);
-    mase_graph_free(part);
-    mase_graph_free(g);
-}
-
-static void test_extract_returns_what_others_need(void **state)
-{
-    (void)state;
-    const char *names[] = { "x", "layer1_0_conv1", "layer1_0_bn1", "layer1_0_relu", NULL };
-    struct mase_graph *g = residual();
-    struct mase_graph *part = mase_graph_extract(g, keep_named, names);
-    ASSERT_PRINTS("return (x, layer1_0_relu)", mase_node_print(out, part->last));
-    assert_string_equal(part->first->annotation, "torch.Tensor");
-    mase_graph_free(part);
-
-    const char *nobody[] = { NULL };
-    part = mase_graph_extract(g, keep_named, nobody);
-    ASSERT_PRINTS("return ()", mase_node_print(out, part->last));
-    assert_int_equal(part->module_count, 0);
-    mase_graph_free(part);
-    mase_graph_free(g);
-}
-
 /* ---- walks ---- */
 
 struct trail {
@@ -340,8 +285,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_clone_borrows_until_it_owns),
         cmocka_unit_test(test_blocks_do_not_move),
         cmocka_unit_test(test_initialising_a_clone_spares_the_original),
-        cmocka_unit_test(test_extract_middle),
-        cmocka_unit_test(test_extract_returns_what_others_need),
         cmocka_unit_test(test_walks),
         cmocka_unit_test(test_differences_are_named),
     };
