@@ -177,11 +177,6 @@ struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
 enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
                                   const struct mase_program *p, const struct mase_input *inputs,
                                   int input_count, struct mase_err *err) MASE_MUST_CHECK;
-/* Replace what constants alone decide by its value, and drop what nobody uses. weights: parameters
- * count as constants, too. Returns how many instructions went. */
-enum mase_status mase_program_fold(struct mase_program *p, bool weights, int *gone,
-                                   struct mase_err *err) MASE_MUST_CHECK;
-
 MASE_API_END
 
 #endif /* MASE_PROGRAM_H */
