@@ -134,11 +134,6 @@ struct mase_emit_numbers mase_emit_reals(struct mase_arena *a, const float *real
     return (struct mase_emit_numbers){ .count = rows / per, .per = per, .real = few };
 }
 
-struct mase_emit_numbers mase_emit_number(struct mase_arena *a, int64_t number)
-{
-    return mase_emit_numbers(a, &number, 1);
-}
-
 bool mase_emit_all(const struct mase_emit_numbers *n, int64_t number)
 {
     return n->count == 1 && (n->number ? n->number[0] == number : n->real[0] == (float)number);

@@ -173,7 +173,6 @@ void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
 struct mase_emit_numbers mase_emit_numbers(struct mase_arena *a, const int64_t *number,
                                            int64_t rows);
 struct mase_emit_numbers mase_emit_reals(struct mase_arena *a, const float *real, int64_t rows);
-struct mase_emit_numbers mase_emit_number(struct mase_arena *a, int64_t number);
 bool mase_emit_all(const struct mase_emit_numbers *n, int64_t number);
 
 enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const char *fmt, ...)

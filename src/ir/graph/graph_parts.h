@@ -62,10 +62,6 @@ bool mase_op_adds_products(enum mase_op op);
 /* The error of a bias that is to have the steps of products that have none. */
 enum mase_status mase_products_refuse(const struct mase_node *n, struct mase_err *err);
 
-/* mase_rounding_now of an operand of a call, whose tensors say their shapes. */
-struct mase_call;
-struct mase_rounding mase_call_rounding_now(const struct mase_call *c, int i);
-
 /* {name: integer, data_in_width: 8, ...}: a quantisation as the dictionary it was bound from. */
 struct mase_arg mase_quant_config(struct mase_arena *a, const struct mase_quant *q);
 

@@ -221,48 +221,23 @@ static bool find_factor(struct mase_factor *f, const struct mase_node *n, enum m
     return f->shape.rank > 0;
 }
 
-/* The bias's format with its steps, if they are known; else itself. Shapes by operand, NULL where
- * nobody knows. */
+/* The bias's format with its steps, if the shapes and steps of all operands are known; else itself.
+ */
 static const struct mase_format *products_now(const struct mase_node *n,
-                                              const struct mase_format *f,
-                                              const struct mase_shape *const *shape)
+                                              const struct mase_format *f)
 {
     struct mase_products p = { .turned = mase_op_is_transposed(n->op) };
-    const struct mase_shape *bias = shape[MASE_BIAS];
-    if (!mase_op_adds_products(n->op) || !bias || bias->rank != 1 || !shape[MASE_WEIGHT] ||
-        !find_factor(&p.data, n, MASE_DATA_IN, shape[MASE_DATA_IN]) ||
-        !find_factor(&p.weight, n, MASE_WEIGHT, shape[MASE_WEIGHT]))
-        return f;
-    p.outputs = bias->dim[0];
-    return mase_products_now(&p);
-}
-
-static const struct mase_format *products_of_node(const struct mase_node *n,
-                                                  const struct mase_format *f)
-{
     struct mase_shape shape[MASE_OPERAND_COUNT];
     const struct mase_shape *known[MASE_OPERAND_COUNT] = { 0 };
     for (int o = 0; o < MASE_OPERAND_COUNT; o++)
         known[o] = find_shape(&shape[o], n, (enum mase_operand)o) ? &shape[o] : NULL;
-    return products_now(n, f, known);
-}
-
-struct mase_rounding mase_call_rounding_now(const struct mase_call *c, int i)
-{
-    const struct mase_rounding how = mase_call_rounding(c, i);
-    const struct mase_shape *shape[MASE_OPERAND_COUNT] = { 0 };
-    if (!how.format)
-        return how;
-    for (int k = 0; k < 3 && mase_format_is_open(how.format); k++) {
-        static const enum mase_operand of[] = { MASE_DATA_IN, MASE_WEIGHT, MASE_BIAS };
-        shape[of[k]] = k < c->sig->count && c->param[k].kind == MASE_ARG_TENSOR
-                           ? &c->param[k].tensor->shape
-                           : NULL;
-    }
-    if (mase_format_is_open(how.format))
-        return (struct mase_rounding){ products_now(c->node, how.format, shape), how.sign,
-                                       how.role };
-    return mase_rounding_now(c->node, mase_mark_find(c->sig->param[i].role)->operand, how);
+    const struct mase_shape *bias = known[MASE_BIAS];
+    if (!mase_op_adds_products(n->op) || !bias || bias->rank != 1 || !known[MASE_WEIGHT] ||
+        !find_factor(&p.data, n, MASE_DATA_IN, known[MASE_DATA_IN]) ||
+        !find_factor(&p.weight, n, MASE_WEIGHT, known[MASE_WEIGHT]))
+        return f;
+    p.outputs = bias->dim[0];
+    return mase_products_now(&p);
 }
 
 struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_operand o,
@@ -281,7 +256,7 @@ struct mase_rounding mase_rounding_now(const struct mase_node *n, enum mase_oper
     if (count)
         how.format = mase_learned_now(how.format, value, blocks, how.sign);
     else if (o == MASE_BIAS && mase_format_is_open(how.format))
-        how.format = products_of_node(n, how.format);
+        how.format = products_now(n, how.format);
     return how;
 }
 

@@ -121,7 +121,7 @@ static void break_sign(struct mase_emit_net *n)
 {
     for (struct mase_emit_step *s = n->first; s; s = s->next)
         if (s->kind == MASE_EMIT_ADD)
-            s->weight[1] = mase_emit_number(n->a, -1);
+            s->weight[1] = mase_emit_numbers(n->a, &(int64_t){ -1 }, 1);
 }
 static void break_rows(struct mase_emit_net *n)
 {
