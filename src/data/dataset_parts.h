@@ -57,8 +57,13 @@ extern const char *const mase_jsc_classes[];
 enum mase_status mase_import_jsc(struct mase_dataset *d, const char *path,
                                  const struct mase_dataset_opts *opts,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* n rows of jsc-sim from row first, raw. */
-void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, int64_t n);
+/* What jsc-sim draws from, freed by mase_xfree; and n rows of it from row first, raw. */
+struct mase_jets *mase_jets_new(void);
+/* jsc_sim.json, an array of the build (cmake/embed.cmake). */
+extern const char mase_jsc_sim_json[];
+extern const size_t mase_jsc_sim_json_size;
+void mase_jets_rows(float *x, int32_t *label, const struct mase_jets *m, uint64_t seed,
+                    int64_t first, int64_t n);
 
 /* ---- sources (source.c) ---- */
 

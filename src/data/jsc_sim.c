@@ -2,7 +2,8 @@
  * jsc_sim.c - jets from a formula: a stand-in for the file of the real ones.
  *
  * For each class a mixture of sixteen Gaussians in twelve variables b, fitted to simulated jets;
- * see jsc_sim.json. A row is a pure function of its seed and number, from four blocks of Philox:
+ * jsc_sim.json has their numbers and is part of the library. A row is a pure function of its seed
+ * and number, from four blocks of Philox:
  *
  *     word 0       class, each as likely
  *     word 1       component, by the thresholds `pick`
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include <mase/rng.h>
+#include <mase/value.h>
 
 #include "base/alloc.h"
 #include "data/dataset_parts.h"
@@ -37,13 +39,11 @@ enum {
     BLOCK = 32, /* rows at a time */
 };
 
-static const struct jet_class {
+struct jet_class {
     float low[VARIABLES], high[VARIABLES];
     uint32_t pick[COMPONENTS];
     float mean[COMPONENTS][VARIABLES];
     float chol[COMPONENTS][PACKED];
-} classes[MASE_JSC_CLASSES] = {
-#include "data/jsc_sim_table.inc"
 };
 
 const char *const mase_jsc_features[] = {
@@ -53,6 +53,52 @@ const char *const mase_jsc_features[] = {
     "j_n2_b1_mmdt",    "j_n2_b2_mmdt",    "j_mass_mmdt",  "j_multiplicity",
 };
 const char *const mase_jsc_classes[] = { "g", "q", "w", "z", "t" };
+
+/* ---- the table ---- */
+
+static void read_floats(float *to, int n, const struct mase_value *list)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (float)mase_value_number(list->items[i]);
+}
+
+/* Weights as the thresholds of a random number of 32 bits. */
+static void read_thresholds(uint32_t *to, const struct mase_value *weight)
+{
+    double total = 0, passed = 0;
+    for (int k = 0; k < COMPONENTS; k++)
+        total += mase_value_number(weight->items[k]);
+    for (int k = 0; k < COMPONENTS - 1; k++) {
+        passed += mase_value_number(weight->items[k]);
+        to[k] = (uint32_t)rint(passed / total * 0x1p32);
+    }
+    to[COMPONENTS - 1] = UINT32_MAX;
+}
+
+static void read_class(struct jet_class *to, const struct mase_value *from)
+{
+    const struct mase_value *mean = mase_value_get(from, "mean"),
+                            *chol = mase_value_get(from, "chol");
+    read_floats(to->low, VARIABLES, mase_value_get(from, "low"));
+    read_floats(to->high, VARIABLES, mase_value_get(from, "high"));
+    read_thresholds(to->pick, mase_value_get(from, "weight"));
+    for (int k = 0; k < COMPONENTS; k++) {
+        read_floats(to->mean[k], VARIABLES, mean->items[k]);
+        read_floats(to->chol[k], PACKED, chol->items[k]);
+    }
+}
+
+static void read_classes(struct jet_class *to)
+{
+    struct mase_arena a = { 0 };
+    struct mase_value *root;
+    struct mase_err err;
+    if (mase_json_parse(&root, &a, mase_jsc_sim_json, mase_jsc_sim_json_size, "jsc_sim.json", &err))
+        mase_bug("jsc_sim.json: %s", err.msg);
+    for (int c = 0; c < MASE_JSC_CLASSES; c++)
+        read_class(&to[c], mase_value_get(root, "class")->items[c]);
+    mase_arena_release(&a);
+}
 
 /* ---- elementary functions, n at a time ---- */
 
@@ -121,25 +167,34 @@ static void exponentials(float *x)
 
 /* ---- rows ---- */
 
-/* L as whole columns, so that b grows by a column at a time: twelve sums side by side. */
-struct mixer {
+struct mase_jets {
+    struct jet_class class[MASE_JSC_CLASSES];
+    /* L as whole columns, so that b grows by a column at a time: twelve sums side by side. */
     float column[MASE_JSC_CLASSES][COMPONENTS][VARIABLES][VARIABLES];
 };
 
-static void unpack(struct mixer *m)
+static void unpack(struct mase_jets *m)
 {
     for (int c = 0; c < MASE_JSC_CLASSES; c++)
         for (int k = 0; k < COMPONENTS; k++)
             for (int row = 0, i = 0; row < VARIABLES; row++)
                 for (int col = 0; col <= row; col++)
-                    m->column[c][k][col][row] = classes[c].chol[k][i++];
+                    m->column[c][k][col][row] = m->class[c].chol[k][i++];
+}
+
+struct mase_jets *mase_jets_new(void)
+{
+    struct mase_jets *m = mase_xcalloc(sizeof *m);
+    read_classes(m->class);
+    unpack(m);
+    return m;
 }
 
 /* b of one row. */
-static void mix(float *b, const struct mixer *m, const float *z_cos, const float *z_sin, int c,
+static void mix(float *b, const struct mase_jets *m, const float *z_cos, const float *z_sin, int c,
                 int k)
 {
-    const struct jet_class *jets = &classes[c];
+    const struct jet_class *jets = &m->class[c];
     float sum[VARIABLES];
     memcpy(sum, jets->mean[k], sizeof sum);
     for (int col = 0; col < VARIABLES; col++) {
@@ -168,7 +223,7 @@ static void features(float *x, const float *e)
 }
 
 /* Rows first to first + BLOCK - 1, of which n are wanted. */
-static void make_block(float *x, int32_t *label, const struct mixer *m, uint64_t seed,
+static void make_block(float *x, int32_t *label, const struct mase_jets *m, uint64_t seed,
                        int64_t first, int64_t n)
 {
     uint32_t length[BLOCK][PAIRS], angle[BLOCK][PAIRS], pick[BLOCK];
@@ -191,7 +246,7 @@ static void make_block(float *x, int32_t *label, const struct mixer *m, uint64_t
     cosines_sines(z_cos[0], z_sin[0], angle[0]);
     for (int i = 0; i < BLOCK; i++) {
         int k = 0;
-        while (k < COMPONENTS - 1 && pick[i] >= classes[class_of[i]].pick[k])
+        while (k < COMPONENTS - 1 && pick[i] >= m->class[class_of[i]].pick[k])
             k++;
         for (int p = 0; p < PAIRS; p++) {
             z_cos[i][p] *= radius[i][p];
@@ -206,14 +261,12 @@ static void make_block(float *x, int32_t *label, const struct mixer *m, uint64_t
     }
 }
 
-void mase_jsc_sim_rows(float *x, int32_t *label, uint64_t seed, int64_t first, int64_t n)
+void mase_jets_rows(float *x, int32_t *label, const struct mase_jets *m, uint64_t seed,
+                    int64_t first, int64_t n)
 {
-    struct mixer *m = mase_xcalloc(sizeof *m);
-    unpack(m);
     for (int64_t i = 0; i < n; i += BLOCK)
         make_block(x + i * MASE_JSC_FEATURES, label + i, m, seed, first + i,
                    n - i < BLOCK ? n - i : BLOCK);
-    mase_xfree(m);
 }
 
 /* ---- the dataset ---- */
@@ -240,10 +293,10 @@ static enum mase_status scale(struct mase_dataset *d, float *made,
 }
 
 /* The table and what was asked of it name the data. */
-static void checksum(char hex[65], uint64_t seed, int64_t rows)
+static void checksum(char hex[65], const struct mase_jets *m, uint64_t seed, int64_t rows)
 {
     struct mase_str s = { 0 };
-    mase_sha256(hex, classes, sizeof classes);
+    mase_sha256(hex, m->class, sizeof m->class);
     mase_str_printf(&s, "jsc-sim 1 table %s seed %" PRIu64 " rows %" PRId64, hex, seed, rows);
     mase_sha256(hex, s.data, s.len);
     mase_str_release(&s);
@@ -261,14 +314,16 @@ enum mase_status mase_open_jsc_sim(struct mase_dataset *d, const struct mase_dat
     d->info.rows = rows;
     d->block = mase_new_table(d);
     int32_t *label = mase_new_array(&d->arena, int32_t, (size_t)rows);
-    mase_jsc_sim_rows(d->block, label, opts->sim_seed, 0, rows);
+    struct mase_jets *jets = mase_jets_new();
+    mase_jets_rows(d->block, label, jets, opts->sim_seed, 0, rows);
+    checksum(d->info.checksum, jets, opts->sim_seed, rows);
+    mase_xfree(jets);
     d->label = label;
     d->info.source = "built in";
     d->info.simulated = true;
     d->info.notice = "simulated jets, not the CERN file";
     d->info.feature_names = mase_jsc_features;
     d->info.class_names = mase_jsc_classes;
-    checksum(d->info.checksum, opts->sim_seed, rows);
     const int64_t training = rows - mase_split_test_count(rows);
     MASE_TRY(mase_split_parts(d, opts, training, 0, MASE_SPLIT_TRAIN, err));
     return scale(d, d->block, opts, training, err);

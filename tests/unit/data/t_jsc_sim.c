@@ -15,6 +15,7 @@
 #include <mase/dataset.h>
 #include <mase/value.h>
 
+#include "base/alloc.h"
 #include "data/dataset_parts.h"
 #include "run_cases.h"
 
@@ -27,12 +28,19 @@ struct jets {
     int32_t *label;
 };
 
+static void make_rows(float *x, int32_t *label, uint64_t seed, int64_t first, int64_t n)
+{
+    struct mase_jets *m = mase_jets_new();
+    mase_jets_rows(x, label, m, seed, first, n);
+    mase_xfree(m);
+}
+
 static int make_jets(void **state)
 {
     struct jets *j = malloc(sizeof *j);
     j->x = malloc(sizeof(float) * F * ROWS);
     j->label = malloc(sizeof(int32_t) * ROWS);
-    mase_jsc_sim_rows(j->x, j->label, 0, 0, ROWS);
+    make_rows(j->x, j->label, 0, 0, ROWS);
     *state = j;
     return 0;
 }
@@ -117,7 +125,7 @@ static void rows_stand_alone(void **state)
         float x[64 * F];
         int32_t label[64];
         const int64_t first = pieces[p].first, n = pieces[p].n;
-        mase_jsc_sim_rows(x, label, 0, first, n);
+        make_rows(x, label, 0, first, n);
         assert_memory_equal(x, j->x + first * F, (size_t)n * F * sizeof *x);
         assert_memory_equal(label, j->label + first, (size_t)n * sizeof *label);
     }
@@ -137,7 +145,7 @@ static void seeds_differ(void **state)
     const struct jets *j = *state;
     float x[F];
     int32_t label;
-    mase_jsc_sim_rows(x, &label, 1, 0, 1);
+    make_rows(x, &label, 1, 0, 1);
     assert_memory_not_equal(x, j->x, sizeof x);
 }
 
