@@ -128,7 +128,7 @@ static inline struct rg_value *rg_attr(struct rg *r, const struct mase_shape *s,
 {
     char name[16];
     snprintf(name, sizeof name, "p%d", r->attrs++);
-    mase_graph_add_attr(r->g, name, MASE_F32, s, buffer);
+    mase_graph_add_attr(r->g, name, MASE_F32, s, buffer ? MASE_PARAM_BUFFER : MASE_PARAM_TRAINED);
     return rg_keep(r, mase_graph_insert(r->g, NULL, MASE_GET_ATTR, name, NULL, NULL), true);
 }
 

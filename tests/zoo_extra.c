@@ -120,7 +120,8 @@ static struct mase_graph *toy_custom_fn(const struct mase_data_info *data)
     text_call(g, "conv1d.size(0)");
     text_call(g, "conv1d.view(size_3, -1)");
     const struct mase_shape shape = { 2, { 100, 8 } };
-    mase_graph_add_attr(g, "_tensor_constant0", MASE_F32, &shape, true)->init = MASE_INIT_ONES;
+    mase_graph_add_attr(g, "_tensor_constant0", MASE_F32, &shape, MASE_PARAM_BUFFER)->init =
+        MASE_INIT_ONES;
     mase_graph_insert(g, NULL, MASE_GET_ATTR, "_tensor_constant0", NULL, NULL);
     text_call(g, "torch.matmul(_tensor_constant0, view_2)");
     text_call(g, "matmul.size(0)");

@@ -36,7 +36,7 @@ static bool count_param(const char *full, struct mase_param *p, void *data)
     struct count *c = data;
     const int64_t n = mase_tensor_count(&p->tensor);
     int64_t small = 0;
-    if (p->is_buffer && !c->options->buffers)
+    if (mase_param_is_buffer(p) && !c->options->buffers)
         return true;
     for (int64_t i = 0; p->tensor.data && i < n; i++)
         small += fabs(mase_tensor_get(&p->tensor, i)) < c->options->threshold;

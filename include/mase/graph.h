@@ -191,13 +191,19 @@ enum mase_init {
     MASE_INIT_VALUES, /* a constant of the model */
 };
 
+/* Who may change the values of a parameter or buffer. */
+enum mase_param_kind {
+    MASE_PARAM_TRAINED,  /* a parameter: training changes it */
+    MASE_PARAM_FROZEN,   /* a parameter with requires_grad False: saved and counted, not trained */
+    MASE_PARAM_BUFFER,   /* saved, without a gradient: running_mean */
+    MASE_PARAM_FIXED,    /* a buffer whose values the tracer used: a file must hold the same ones */
+    MASE_PARAM_CONSTANT, /* a buffer that is in no state dict: the code has its values */
+};
+
 /* A parameter or buffer of a module. */
 struct mase_param {
     const char *name; /* "weight" */
-    bool is_buffer;   /* running_mean: saved, not trained */
-    bool is_constant; /* a buffer that is in no state dict: a number of the code, not of training */
-    bool is_fixed;  /* a buffer whose numbers the network was traced with: no file may change it */
-    bool is_frozen; /* a parameter with requires_grad False: saved and counted, not trained */
+    enum mase_param_kind kind;
     const char *tied; /* full name of the parameter that this is another name of, or NULL (tie.c) */
     enum mase_init init;
     float scale;               /* uniform: the bound; normal: the standard deviation */
@@ -337,7 +343,7 @@ enum mase_status mase_module_set_attr(struct mase_graph *g, struct mase_module *
  * the next one is added. A bug if the path is taken. */
 struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
                                        enum mase_dtype dtype, const struct mase_shape *shape,
-                                       bool is_buffer);
+                                       enum mase_param_kind kind);
 /* Forget one again; a bug if there is none. */
 void mase_graph_drop_attr(struct mase_graph *g, const char *path);
 /* By full path, a module's parameter ("fc.weight") included; or NULL. */
@@ -420,10 +426,13 @@ enum mase_status mase_graph_to_train(struct mase_graph **out, struct mase_graph 
 
 /* ---- weights ---- */
 
-/* Is it changed by training? */
 static inline bool mase_param_is_trained(const struct mase_param *p)
 {
-    return !p->is_buffer && !p->is_frozen;
+    return p->kind == MASE_PARAM_TRAINED;
+}
+static inline bool mase_param_is_buffer(const struct mase_param *p)
+{
+    return p->kind >= MASE_PARAM_BUFFER;
 }
 /* Values of the parameters of all modules and attrs, and of those among them that are frozen. */
 int64_t mase_graph_param_count(const struct mase_graph *g);

@@ -173,7 +173,7 @@ static struct mase_value *param_names(struct mase_arena *a, const struct mase_mo
 {
     struct mase_value *list = mase_value_list(a);
     for (int i = 0; i < m->param_count; i++)
-        if (m->params[i].is_buffer == buffers)
+        if (mase_param_is_buffer(&m->params[i]) == buffers)
             mase_value_push(a, list, mase_value_string(a, m->params[i].name));
     return list;
 }

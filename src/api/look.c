@@ -270,9 +270,9 @@ static enum mase_status give_weight(void *data, struct mase_err *err)
     w.rank = p->tensor.shape.rank;
     memcpy(w.dim, p->tensor.shape.dim, sizeof w.dim);
     w.data = p->tensor.data;
-    w.buffer = p->is_buffer;
+    w.buffer = mase_param_is_buffer(p);
     w.trained = mase_param_is_trained(p);
-    w.constant = p->is_constant;
+    w.constant = p->kind == MASE_PARAM_CONSTANT;
     MASE_API_GIVE(f->out, w);
     return MASE_OK;
 }

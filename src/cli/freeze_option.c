@@ -19,7 +19,7 @@ static bool list_param(const char *full, struct mase_param *p, void *data)
 {
     struct names *n = data;
     const char *dot = strrchr(full, '.');
-    if (p->is_buffer)
+    if (mase_param_is_buffer(p))
         return true;
     for (int i = 0; i < 2; i++) {
         const size_t len = i && dot ? (size_t)(dot - full) : strlen(full);

@@ -168,7 +168,10 @@ static bool add_param(const char *full, struct mase_param *p, void *data)
     if (p->tied)
         mase_table_setf(t, row, 1, "tied to %s", p->tied);
     else
-        mase_table_set(t, row, 1, p->is_buffer ? "buffer" : p->is_frozen ? "frozen" : "parameter");
+        mase_table_set(t, row, 1,
+                       mase_param_is_buffer(p)        ? "buffer"
+                       : p->kind == MASE_PARAM_FROZEN ? "frozen"
+                                                      : "parameter");
     mase_table_set(t, row, 2, mase_show_type(&p->tensor));
     set_shape(t, row, 3, &p->tensor.shape);
     mase_table_setf(t, row, 4, "%" PRId64, count);
@@ -177,8 +180,8 @@ static bool add_param(const char *full, struct mase_param *p, void *data)
         mase_show_set_stats(t, row, 6, &p->tensor);
     if (p->tied) /* counted under its first name */
         return true;
-    *(p->is_buffer ? &totals->buffers : &totals->params) += count;
-    totals->frozen += p->is_frozen ? count : 0;
+    *(mase_param_is_buffer(p) ? &totals->buffers : &totals->params) += count;
+    totals->frozen += p->kind == MASE_PARAM_FROZEN ? count : 0;
     totals->bytes += bytes;
     return true;
 }

@@ -20,7 +20,8 @@ static bool count_param(const char *full, struct mase_param *p, void *data)
 {
     struct tally *t = data;
     (void)full;
-    if (p->is_constant || p->tied) /* a number of the code, in no file; another name */
+    if (p->kind == MASE_PARAM_CONSTANT ||
+        p->tied) /* a number of the code, in no file; another name */
         return true;
     t->tensors++;
     t->values += mase_tensor_count(&p->tensor);

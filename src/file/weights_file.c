@@ -29,7 +29,7 @@ struct collection {
 static bool collect(const char *full, struct mase_param *p, void *data)
 {
     struct collection *c = data;
-    if (p->is_constant)
+    if (p->kind == MASE_PARAM_CONSTANT)
         return true;
     c->items = mase_arena_grow(c->arena, c->items, c->count, &c->cap, sizeof *c->items);
     c->items[c->count++] =

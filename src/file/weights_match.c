@@ -89,7 +89,8 @@ static bool compare(const char *full, struct mase_param *p, void *data)
         add_name(l, &l->misshaped, full, shape_note(l->arena, &p->tensor.shape, &t->shape));
     else if (t)
         find(l, full, p, t);
-    if (t && p->is_fixed && mase_shape_equal(&t->shape, &p->tensor.shape) && !is_as_traced(p, t))
+    if (t && p->kind == MASE_PARAM_FIXED && mase_shape_equal(&t->shape, &p->tensor.shape) &&
+        !is_as_traced(p, t))
         add_name(l, &l->changed, full, NULL);
     return true;
 }
@@ -100,7 +101,7 @@ static bool is_late_counter(const struct mase_weights_match *l, const char *full
 {
     static const char counter[] = "num_batches_tracked";
     const size_t n = strlen(full);
-    if (!p->is_buffer || !mase_ends_with(full, counter))
+    if (!mase_param_is_buffer(p) || !mase_ends_with(full, counter))
         return false;
     return mase_map_get(&l->items, mase_arena_printf(l->arena, "%.*srunning_mean",
                                                      (int)(n - strlen(counter)), full)) != NULL;
@@ -110,7 +111,8 @@ static bool miss(const char *full, struct mase_param *p, void *data)
 {
     struct mase_weights_match *l = data;
     const struct mase_match_entry *e = mase_map_get(&l->items, full);
-    if (p->is_constant || (e && e->tensor) || mase_map_get(&l->found, first_name(full, p)))
+    if (p->kind == MASE_PARAM_CONSTANT || (e && e->tensor) ||
+        mase_map_get(&l->found, first_name(full, p)))
         return true;
     if (e)
         add_name(l, &l->missing, full, mase_arena_printf(l->arena, "%s in the file", e->what));

@@ -156,9 +156,9 @@ static enum mase_status get_frozen(struct reading *r, const struct mase_value *v
     for (int i = 0; i < v->count; i++) {
         struct mase_param *p =
             v->items[i]->kind == MASE_STRING ? mase_module_param(m, v->items[i]->s) : NULL;
-        if (!p || p->is_buffer)
+        if (!p || mase_param_is_buffer(p))
             return mase_reading_malformed(r, "parameter");
-        p->is_frozen = true;
+        p->kind = MASE_PARAM_FROZEN;
     }
     return MASE_OK;
 }
@@ -258,25 +258,36 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
+/* The tracer's four flags, of which few combinations are a kind. */
+static bool get_param_kind(const struct mase_value *v, enum mase_param_kind *kind)
+{
+    bool buffer, constant, frozen, fixed;
+    if (!get_flag(v, "buffer", &buffer) || !get_flag(v, "constant", &constant) ||
+        !get_flag(v, "frozen", &frozen) || !get_flag(v, "fixed", &fixed))
+        return false;
+    *kind = constant ? MASE_PARAM_CONSTANT
+            : fixed  ? MASE_PARAM_FIXED
+            : frozen ? MASE_PARAM_FROZEN
+            : buffer ? MASE_PARAM_BUFFER
+                     : MASE_PARAM_TRAINED;
+    return constant + fixed + frozen <= 1 && buffer == (*kind >= MASE_PARAM_BUFFER);
+}
+
 static enum mase_status add_attr(struct reading *r, const struct mase_value *v)
 {
     const char *path = mase_reading_text(v, "path");
     const struct mase_value *tied = mase_value_get(v, "tied");
     const int after = get_int(v, "after");
-    bool buffer, constant, frozen, fixed;
+    enum mase_param_kind kind;
     struct mase_tensor t;
     MASE_TRY(get_tensor(r, v, &t));
-    if (!path || mase_graph_attr(r->g, path) || !get_flag(v, "buffer", &buffer) ||
-        !get_flag(v, "constant", &constant) || !get_flag(v, "frozen", &frozen) ||
-        !get_flag(v, "fixed", &fixed) || (fixed && !buffer) || (constant && !buffer) ||
-        (frozen && buffer) || after > r->g->module_count ||
+    if (!path || mase_graph_attr(r->g, path) || !get_param_kind(v, &kind) ||
+        after > r->g->module_count ||
         (r->g->attr_count && after < r->g->attrs[r->g->attr_count - 1].after))
         return mase_reading_malformed(r, "attribute");
     MASE_TRY(mase_check_path(path, r->err));
-    struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, buffer);
-    p->is_constant = constant;
-    p->is_frozen = frozen;
-    p->is_fixed = fixed;
+    struct mase_param *p = mase_graph_add_attr(r->g, path, t.dtype, &t.shape, MASE_PARAM_TRAINED);
+    p->kind = kind;
     p->after = after;
     MASE_TRY(count_bytes(r, v, p));
     if (tied && tied->kind != MASE_NONE)
@@ -444,8 +455,8 @@ static enum mase_status read_training(struct reading *r, const struct mase_value
     r->g = evaluated;
     for (int i = 0; !st && i < training->attr_count; i++) {
         struct mase_param *p = mase_graph_attr(evaluated, training->attrs[i].name);
-        if (p) /* both depend on it, then, and files are compared with the first */
-            p->is_fixed |= training->attrs[i].is_fixed;
+        if (p && training->attrs[i].kind == MASE_PARAM_FIXED) /* files are compared with p */
+            p->kind = MASE_PARAM_FIXED;
     }
     if (!st)
         return mase_graph_set_training(evaluated, training, r->err);

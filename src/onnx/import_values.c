@@ -144,9 +144,10 @@ static struct mase_node *add_attr(struct mase_ox_import *im, struct mase_ox_valu
         im->status = im->err ? im->err->status : MASE_ELIMIT;
         return NULL;
     }
-    struct mase_param *p = mase_graph_add_attr(im->g, path, t->dtype, &t->shape, !learned);
+    struct mase_param *p =
+        mase_graph_add_attr(im->g, path, t->dtype, &t->shape, MASE_PARAM_TRAINED);
     p->after = im->g->module_count;
-    p->is_constant = values != NULL;
+    p->kind = values ? MASE_PARAM_CONSTANT : learned ? MASE_PARAM_TRAINED : MASE_PARAM_BUFFER;
     p->values = values;
     p->init = values ? MASE_INIT_VALUES : MASE_INIT_ZEROS;
     add_fill(im, path, v, false);

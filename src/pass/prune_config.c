@@ -196,7 +196,7 @@ static int add(struct listing *l, const struct mase_node *n, const char *name, s
                int bias_of)
 {
     p = mase_param_root(l->graph, p);
-    if (p->is_buffer || p->tensor.dtype != MASE_F32 || mase_ptrmap_get(&l->seen, p))
+    if (mase_param_is_buffer(p) || p->tensor.dtype != MASE_F32 || mase_ptrmap_get(&l->seen, p))
         return -1;
     mase_ptrmap_put(&l->seen, l->arena, p, p);
     l->items = mase_arena_grow(l->arena, l->items, l->count, &l->cap, sizeof *l->items);

@@ -31,8 +31,8 @@ enum mase_status mase_lowering_note_stored(struct lowering *low, const struct ma
         home->kind == MASE_GET_ATTR ? mase_graph_attr(low->g, home->target) : NULL;
     const struct mase_quant *q = mase_node_quant(c->node);
     const bool own = q && !q->bypass; /* a quantised call writes into a copy of its own */
-    if (!low->p->training || !p || !p->is_buffer || p->is_constant || own ||
-        !mase_node_written(c->node))
+    if (!low->p->training || !p || !mase_param_is_buffer(p) || p->kind == MASE_PARAM_CONSTANT ||
+        own || !mase_node_written(c->node))
         return MASE_OK;
     if (!whole)
         return mase_fail(err, MASE_EUNSUPPORTED,

@@ -56,7 +56,7 @@ static struct mase_obj *state_dict(struct mase_arena *a, const struct mase_train
     int count;
     const struct mase_train_param *p = mase_trainer_params(t, a, &count);
     for (int i = 0; i < count; i++)
-        if (!p[i].param->is_constant)
+        if (p[i].param->kind != MASE_PARAM_CONSTANT)
             mase_obj_set(a, d, mase_arena_printf(a, "model.%s", p[i].name),
                          mase_obj_tensor(a, &p[i].param->tensor));
     return d;

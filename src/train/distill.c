@@ -139,7 +139,7 @@ static const char *key_of(struct mase_arena *a, const char *full)
 static bool save_param(const char *full, struct mase_param *p, void *data)
 {
     const struct keeping *k = data;
-    if (!p->is_constant)
+    if (p->kind != MASE_PARAM_CONSTANT)
         mase_obj_set(k->arena, k->to, key_of(k->arena, full),
                      mase_obj_tensor(k->arena, &p->tensor));
     return true;
@@ -155,7 +155,7 @@ struct mase_obj *mase_trainer_save_teacher(struct mase_arena *a, const struct ma
 static bool load_param(const char *full, struct mase_param *p, void *data)
 {
     struct keeping *k = data;
-    if (p->is_constant || p->init == MASE_INIT_UNSET)
+    if (p->kind == MASE_PARAM_CONSTANT || p->init == MASE_INIT_UNSET)
         return true;
     const struct mase_obj *o = mase_obj_get(k->from, key_of(k->arena, full));
     if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != p->tensor.dtype ||

@@ -298,7 +298,7 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
     for (int i = 0; i < count; i++) {
         const int number = params;
         const bool apart = t->opts.weight_decay > 0 && p[i].param->init == MASE_INIT_UNSET;
-        if (!p[i].param->is_buffer && !p[i].param->tied)
+        if (!mase_param_is_buffer(p[i].param) && !p[i].param->tied)
             mase_obj_push(a, apart ? learned : weights, mase_obj_int(a, params++));
         if (p[i].at < 0) /* a frozen one is in the group, and has no state */
             continue;

@@ -433,8 +433,9 @@ static enum mase_status take_moments(struct mase_trainer *t, const struct mase_o
     enum mase_status st = MASE_OK;
     for (int i = 0; i < count && !st; i++) {
         const int number = params;
-        params += !p[i].param->is_buffer && !p[i].param->tied;
-        if (p[i].param->is_frozen && !p[i].param->tied && mase_obj_get_int(state, number))
+        params += !mase_param_is_buffer(p[i].param) && !p[i].param->tied;
+        if (p[i].param->kind == MASE_PARAM_FROZEN && !p[i].param->tied &&
+            mase_obj_get_int(state, number))
             st = mase_fail_in(err, MASE_EVALUE, path,
                               "cannot resume: the run trained %s, which is frozen now", p[i].name);
         if (p[i].at < 0)

@@ -48,7 +48,8 @@ static void find_parameters(struct mase_report *r, const struct mase_node *n)
     for (int i = 0; i < n->meta->sw_arg_count; i++) {
         const char *name = n->meta->sw_args[i].name;
         const struct mase_param *p = mase_module_param(m, name);
-        if (p && !p->is_buffer && p->tensor.dtype == MASE_F32 && mase_tensor_count(&p->tensor))
+        if (p && !mase_param_is_buffer(p) && p->tensor.dtype == MASE_F32 &&
+            mase_tensor_count(&p->tensor))
             *add(r, &r->parameters) =
                 (struct mase_report_spread){ n, name, mase_named_rounding(n, name), NULL };
     }

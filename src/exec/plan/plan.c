@@ -238,7 +238,7 @@ static void add_param(struct mase_plan *p, const struct mase_pvalue *v, struct m
     s->x = s->weight->x;
     s->dx = s->weight->dx;
     s->needs_grad = s->dx != NULL;
-    if (v->param->is_buffer)
+    if (mase_param_is_buffer(v->param))
         p->tensor[v->number]->data = p->probe[v->number]->data = v->param->tensor.data;
 }
 

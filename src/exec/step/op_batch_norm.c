@@ -249,8 +249,8 @@ static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *
     if (!b->mean != !b->var)
         return mase_call_fail(s->call, err, "needs both running_mean and running_var, or neither");
     if (s->plan->train && b->mean &&
-        ((b->mean->param && !b->mean->param->is_buffer) ||
-         (b->var->param && !b->var->param->is_buffer)))
+        ((b->mean->param && !mase_param_is_buffer(b->mean->param)) ||
+         (b->var->param && !mase_param_is_buffer(b->var->param))))
         return mase_call_fail(s->call, err, "running statistics must be buffers, not parameters");
     b->follows = s->plan->train && b->mean && b->mean->param && b->var->param;
     const struct mase_arg *momentum = mase_call_arg(s->call, "momentum");

@@ -293,7 +293,7 @@ static enum mase_status check_parameter(const struct mase_node *w, const struct 
     const struct mase_node *home = mase_node_memory(x, &whole);
     const struct mase_param *p =
         home->kind == MASE_GET_ATTR ? mase_graph_attr(w->graph, home->target) : NULL;
-    if (!p || p->is_buffer)
+    if (!p || mase_param_is_buffer(p))
         return MASE_OK;
     mase_fail(err, MASE_EUNSUPPORTED,
               "forward changes '%s' in place, which the next call would find changed: that is not "

@@ -23,7 +23,7 @@ struct freezing {
 static bool choose(const char *full, struct mase_param *p, void *data)
 {
     struct freezing *f = data;
-    if (p->is_buffer || !fits(f->pattern, full))
+    if (mase_param_is_buffer(p) || !fits(f->pattern, full))
         return true;
     const char *first = p->tied ? p->tied : full;
     if (!mase_map_get(&f->first, first)) {
@@ -38,7 +38,7 @@ static bool freeze(const char *full, struct mase_param *p, void *data)
 {
     const struct freezing *f = data;
     if (mase_map_get(&f->first, p->tied ? p->tied : full))
-        p->is_frozen = true;
+        p->kind = MASE_PARAM_FROZEN;
     return true;
 }
 

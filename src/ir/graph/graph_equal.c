@@ -102,15 +102,27 @@ static bool same_start(const struct mase_param *a, const struct mase_param *b)
     return mase_param_starts_as(a, b) && (a->init != MASE_INIT_VALUES || same_values(a, b));
 }
 
-/* A constant is what it starts with. */
+static bool same_kind(enum mase_param_kind a, enum mase_param_kind b, enum depth depth)
+{
+    if (depth < ALL) {
+        a = a == MASE_PARAM_FIXED ? MASE_PARAM_BUFFER : a;
+        b = b == MASE_PARAM_FIXED ? MASE_PARAM_BUFFER : b;
+    }
+    if (depth < FORMATS) {
+        a = a == MASE_PARAM_FROZEN ? MASE_PARAM_TRAINED : a;
+        b = b == MASE_PARAM_FROZEN ? MASE_PARAM_TRAINED : b;
+    }
+    return a == b;
+}
+
+/* A constant has no file: its initial values are its values. */
 static bool same_param(const struct mase_param *a, const struct mase_param *b, enum depth depth)
 {
-    return mase_streq(a->name, b->name) && a->is_buffer == b->is_buffer &&
-           a->is_constant == b->is_constant && mase_streq(a->tied, b->tied) &&
-           a->tensor.dtype == b->tensor.dtype &&
+    return mase_streq(a->name, b->name) && same_kind(a->kind, b->kind, depth) &&
+           mase_streq(a->tied, b->tied) && a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape) &&
-           (depth < FORMATS || (a->is_frozen == b->is_frozen && a->after == b->after)) &&
-           (!(depth == ALL || a->is_constant) || (a->is_fixed == b->is_fixed && same_start(a, b)));
+           (depth < FORMATS || a->after == b->after) &&
+           (!(depth == ALL || a->kind == MASE_PARAM_CONSTANT) || same_start(a, b));
 }
 
 bool mase_param_equal(const struct mase_param *a, const struct mase_param *b)

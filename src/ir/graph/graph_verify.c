@@ -325,7 +325,8 @@ static bool check_tie(const char *full, struct mase_param *p, void *data)
         mase_map_put(&t->seen, mase_arena_strdup(t->seen.arena, full), p);
     else if (!root)
         say(t->c, "'%s' is tied to '%s', which is no earlier parameter", full, p->tied);
-    else if (p->is_buffer != root->is_buffer || p->is_frozen != root->is_frozen ||
+    else if (mase_param_is_buffer(p) != mase_param_is_buffer(root) ||
+             mase_param_is_trained(p) != mase_param_is_trained(root) ||
              p->tensor.dtype != root->tensor.dtype || p->tensor.data != root->tensor.data ||
              !mase_shape_equal(&p->tensor.shape, &root->tensor.shape))
         say(t->c, "'%s' is tied to '%s', which is another", full, p->tied);

@@ -143,7 +143,7 @@ static enum mase_status add_params(struct mase_graph *g, const struct mase_node 
             continue;
         if (p)
             mase_graph_drop_attr(g, path);
-        mase_graph_add_attr(g, path, MASE_F32, &shape, false)->init = MASE_INIT_UNSET;
+        mase_graph_add_attr(g, path, MASE_F32, &shape, MASE_PARAM_TRAINED)->init = MASE_INIT_UNSET;
     }
     return MASE_OK;
 }

@@ -213,11 +213,12 @@ static struct mase_param *put_attr(struct mase_graph *g, struct mase_param p)
 
 struct mase_param *mase_graph_add_attr(struct mase_graph *g, const char *path,
                                        enum mase_dtype dtype, const struct mase_shape *shape,
-                                       bool is_buffer)
+                                       enum mase_param_kind kind)
 {
+    if (mase_is_tensor_constant(path))
+        kind = MASE_PARAM_CONSTANT;
     return put_attr(g, (struct mase_param){ .name = mase_intern(&g->intern, path),
-                                            .is_buffer = is_buffer,
-                                            .is_constant = mase_is_tensor_constant(path),
+                                            .kind = kind,
                                             .after = g->module_count,
                                             .tensor = { .dtype = dtype, .shape = *shape } });
 }
@@ -299,7 +300,7 @@ int64_t mase_module_param_count(const struct mase_module *m)
 {
     int64_t count = 0;
     for (int i = 0; m && i < m->param_count; i++)
-        if (!m->params[i].is_buffer)
+        if (!mase_param_is_buffer(&m->params[i]))
             count += mase_tensor_count(&m->params[i].tensor);
     return count;
 }

@@ -87,7 +87,8 @@ static bool visit_module(struct visit *v, const struct mase_module *m)
 static bool visit_attrs(struct visit *v, const struct branch *b, bool buffers)
 {
     for (const struct leaf *l = b->attrs; l; l = l->next)
-        if (l->param->is_buffer == buffers && !v->fn(l->param->name, l->param, NULL, v->data))
+        if (mase_param_is_buffer(l->param) == buffers &&
+            !v->fn(l->param->name, l->param, NULL, v->data))
             return false;
     return true;
 }

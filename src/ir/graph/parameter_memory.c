@@ -203,11 +203,11 @@ static bool count_values(const char *full, struct mase_param *p, const struct ma
                          void *data)
 {
     struct counts *c = data;
-    const int64_t n = p->is_buffer || p->tied ? 0 : mase_tensor_count(&p->tensor);
+    const int64_t n = mase_param_is_buffer(p) || p->tied ? 0 : mase_tensor_count(&p->tensor);
     (void)full;
     (void)m;
     c->params += n;
-    c->frozen += p->is_frozen ? n : 0;
+    c->frozen += p->kind == MASE_PARAM_FROZEN ? n : 0;
     return true;
 }
 
@@ -341,7 +341,7 @@ enum mase_status mase_graph_init_missing(struct mase_graph *g, uint64_t seed, st
 static bool start_constant(const char *full, struct mase_param *p, const struct mase_module *m,
                            void *data)
 {
-    return p->is_constant ? start(full, p, m, data) : true;
+    return p->kind == MASE_PARAM_CONSTANT ? start(full, p, m, data) : true;
 }
 
 void mase_graph_init_constants(struct mase_graph *g)

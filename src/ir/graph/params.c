@@ -95,7 +95,7 @@ static enum mase_status add(const struct making *k, struct mase_param p)
 
 static enum mase_status add_buffer(const struct making *k, struct mase_param p)
 {
-    p.is_buffer = true;
+    p.kind = MASE_PARAM_BUFFER;
     return add(k, p);
 }
 

@@ -60,7 +60,8 @@ static bool list(const char *full, struct mase_param *p, const struct mase_modul
 static void start_as(struct mase_param *p, const struct mase_param *root)
 {
     p->tensor.data = root->tensor.data;
-    p->is_frozen = root->is_frozen;
+    if (!mase_param_is_buffer(root))
+        p->kind = root->kind;
     p->init = root->init;
     p->scale = root->scale;
     p->centre = root->centre;
@@ -119,11 +120,12 @@ static enum mase_status check(const char *path, const struct mase_param *p, cons
         return mase_fail(err, MASE_EVALUE, "there is no parameter '%s'", p ? to : path);
     if (p == root)
         return mase_fail(err, MASE_EVALUE, "'%s' is tied to itself", path);
-    if (p->is_constant || root->is_constant || p->is_buffer != root->is_buffer)
+    if (p->kind == MASE_PARAM_CONSTANT || root->kind == MASE_PARAM_CONSTANT ||
+        mase_param_is_buffer(p) != mase_param_is_buffer(root))
         return mase_fail(err, MASE_EVALUE,
                          "'%s' cannot be tied to '%s': both must be parameters, or both buffers",
                          path, to);
-    if (p->is_frozen && !root->is_frozen)
+    if (p->kind == MASE_PARAM_FROZEN && root->kind != MASE_PARAM_FROZEN)
         return mase_fail(err, MASE_EVALUE, "'%s' is frozen, and '%s', to which it is tied, is not",
                          path, to);
     return check_types(path, p, to, root, err);

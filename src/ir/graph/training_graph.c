@@ -29,7 +29,7 @@ static bool list_param(const char *full, struct mase_param *p, void *data)
 {
     struct comparing *c = data;
     int cap = c->cap;
-    if (p->is_constant)
+    if (p->kind == MASE_PARAM_CONSTANT)
         return true;
     c->name = mase_arena_grow(&c->arena, c->name, c->count, &cap, sizeof *c->name);
     c->param = mase_arena_grow(&c->arena, c->param, c->count, &c->cap, sizeof *c->param);
@@ -40,15 +40,16 @@ static bool list_param(const char *full, struct mase_param *p, void *data)
 
 static bool same_param(const struct mase_param *a, const struct mase_param *b)
 {
-    return a->is_buffer == b->is_buffer && a->is_frozen == b->is_frozen &&
-           mase_streq(a->tied, b->tied) && a->tensor.dtype == b->tensor.dtype &&
+    return mase_param_is_buffer(a) == mase_param_is_buffer(b) &&
+           mase_param_is_trained(a) == mase_param_is_trained(b) && mase_streq(a->tied, b->tied) &&
+           a->tensor.dtype == b->tensor.dtype &&
            mase_shape_equal(&a->tensor.shape, &b->tensor.shape);
 }
 
 static bool compare_param(const char *full, struct mase_param *p, void *data)
 {
     struct comparing *c = data;
-    if (p->is_constant)
+    if (p->kind == MASE_PARAM_CONSTANT)
         return true;
     if (c->at == c->count || !mase_streq(c->name[c->at], full) || !same_param(c->param[c->at], p)) {
         c->differs = mase_arena_strdup(&c->arena, full);
@@ -109,7 +110,7 @@ void mase_graph_refuse_training(struct mase_graph *g, const char *why)
 
 static bool share(const char *full, struct mase_param *p, void *data)
 {
-    if (!p->is_constant)
+    if (p->kind != MASE_PARAM_CONSTANT)
         p->tensor.data = mase_graph_attr(data, full)->tensor.data;
     return true;
 }

@@ -84,7 +84,7 @@ static bool is_known(const struct mase_param *p)
 static enum mase_status check_mask(const struct mase_call *c, const struct mase_param *p,
                                    const struct mase_shape *x, int d, struct mase_err *err)
 {
-    if (!p->is_constant && !p->is_fixed)
+    if (p->kind != MASE_PARAM_CONSTANT && p->kind != MASE_PARAM_FIXED)
         return mase_call_fail(
             c, err,
             "the mask '%s' is a buffer, and files of weights would change what it "

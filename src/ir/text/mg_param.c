@@ -107,10 +107,10 @@ enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m)
 static enum mase_status take_frozen(struct mase_mg_parser *p, const struct mase_module *m,
                                     struct mase_param *param, struct mase_loc at)
 {
-    if (param->is_buffer)
+    if (mase_param_is_buffer(param))
         return mase_fail_at(p->err, MASE_EVALUE, at, "module %s has no parameter '%s'", m->path,
                             param->name);
-    param->is_frozen = true;
+    param->kind = MASE_PARAM_FROZEN;
     return MASE_OK;
 }
 

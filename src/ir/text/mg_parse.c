@@ -166,18 +166,20 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
         return mase_place(p->err, at);
     MASE_TRY(mase_mg_need(p, "="));
     MASE_TRY(mase_mg_tensor_type(p, &t));
-    struct mase_param *param = mase_graph_add_attr(p->g, path, t.dtype, &t.shape, false);
+    struct mase_param *param =
+        mase_graph_add_attr(p->g, path, t.dtype, &t.shape, MASE_PARAM_TRAINED);
     MASE_TRY(count_bytes(p, at, param));
     if (mase_mg_at(p, "buffer") || mase_mg_at(p, "constant")) {
-        param->is_buffer = true;
-        param->is_constant |= mase_mg_at(p, "constant");
+        const bool constant = mase_mg_at(p, "constant");
+        if (constant || param->kind != MASE_PARAM_CONSTANT)
+            param->kind = constant ? MASE_PARAM_CONSTANT : MASE_PARAM_BUFFER;
         MASE_TRY(mase_mg_next(&p->lx));
-        if (mase_mg_at(p, "fixed")) {
-            param->is_fixed = true;
+        if (!constant && mase_mg_at(p, "fixed")) {
+            param->kind = MASE_PARAM_FIXED;
             MASE_TRY(mase_mg_next(&p->lx));
         }
     } else if (mase_mg_at(p, "frozen")) {
-        param->is_frozen = true;
+        param->kind = MASE_PARAM_FROZEN;
         MASE_TRY(mase_mg_next(&p->lx));
     }
     if (mase_mg_at(p, "tied")) {

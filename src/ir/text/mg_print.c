@@ -105,7 +105,7 @@ static void print_frozen(struct mase_str *out, const struct mase_module *m)
 {
     const char *open = " frozen {";
     for (int i = 0; i < m->param_count; i++)
-        if (m->params[i].is_frozen && !m->params[i].tied) {
+        if (m->params[i].kind == MASE_PARAM_FROZEN && !m->params[i].tied) {
             mase_str_printf(out, "%s%s", open, m->params[i].name);
             open = ", ";
         }
@@ -147,8 +147,12 @@ static void print_attr(struct mase_str *out, const struct mase_param *p)
     print_label(out, p->name);
     mase_str_add(out, " = ");
     print_type(out, p->tensor.dtype, &p->tensor.shape);
-    mase_str_add(out, p->is_constant ? " constant" : p->is_buffer ? " buffer" : "");
-    mase_str_add(out, p->is_fixed ? " fixed" : p->is_frozen && !p->tied ? " frozen" : "");
+    mase_str_add(out, p->kind == MASE_PARAM_CONSTANT ? " constant"
+                      : mase_param_is_buffer(p)      ? " buffer"
+                                                     : "");
+    mase_str_add(out, p->kind == MASE_PARAM_FIXED                ? " fixed"
+                      : p->kind == MASE_PARAM_FROZEN && !p->tied ? " frozen"
+                                                                 : "");
     if (p->tied) {
         mase_str_add(out, " tied ");
         print_label(out, p->tied);

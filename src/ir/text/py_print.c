@@ -65,7 +65,7 @@ static bool is_met_in_use(const struct writer *w, const struct mase_node *n)
 {
     const char *rest;
     const struct mase_py_part *p = mase_py_find(w->parts, n->target, &rest);
-    return (p->param ? p->param : mase_module_param(p->module, rest))->is_buffer;
+    return mase_param_is_buffer(p->param ? p->param : mase_module_param(p->module, rest));
 }
 
 /* An argument has the name its caller knows, which may be another than its node's. */

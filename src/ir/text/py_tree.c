@@ -192,7 +192,7 @@ static bool is_list(const struct mase_py_part *p)
         char number[16];
         mase_snprintf(number, sizeof number, "%d", i);
         if (!mase_streq(c->name, number) || (c->param != NULL) != params ||
-            (params && c->param->is_buffer))
+            (params && mase_param_is_buffer(c->param)))
             return false;
     }
     return p->parent && i > 0;
@@ -306,7 +306,7 @@ static void new_line(struct mase_str *out, int depth)
 
 static bool is_registered_later(const struct mase_py_part *p)
 {
-    return p->param && p->param->is_buffer;
+    return p->param && mase_param_is_buffer(p->param);
 }
 
 /* What p is another name of, or NULL. */
@@ -362,7 +362,7 @@ static void add_part(struct mase_str *out, const struct mase_py_parts *t,
     } else if (p->param) {
         mase_str_add(out, "nn.Parameter(");
         add_tensor(out, p->param);
-        mase_str_add(out, p->param->is_frozen ? ", requires_grad=False)" : ")");
+        mase_str_add(out, p->param->kind == MASE_PARAM_FROZEN ? ", requires_grad=False)" : ")");
     } else {
         add_children(out, t, p, depth);
     }
@@ -435,7 +435,7 @@ static void add_buffers(struct mase_str *out, const struct mase_py_parts *t,
     if (!is_registered_later(p))
         return;
     new_line(out, 2);
-    if (p->param->is_constant && mase_py_is_name(p->name)) {
+    if (p->param->kind == MASE_PARAM_CONSTANT && mase_py_is_name(p->name)) {
         add_place(out, p);
         mase_str_add(out, " = ");
         add_tensor(out, p->param);
@@ -449,7 +449,7 @@ static void add_buffers(struct mase_str *out, const struct mase_py_parts *t,
         mase_py_path(out, t, p->param->tied);
     else
         add_tensor(out, p->param);
-    mase_str_add(out, p->param->is_constant ? ", persistent=False)" : ")");
+    mase_str_add(out, p->param->kind == MASE_PARAM_CONSTANT ? ", persistent=False)" : ")");
 }
 
 /* Parameters of layers that do not start as PyTorch's would. */
@@ -491,11 +491,11 @@ static void add_frozen(struct mase_str *out, const struct mase_py_parts *t,
 {
     int params = 0, frozen = 0;
     for (int i = 0; i < m->param_count; i++) {
-        params += !m->params[i].is_buffer;
-        frozen += m->params[i].is_frozen;
+        params += !mase_param_is_buffer(&m->params[i]);
+        frozen += m->params[i].kind == MASE_PARAM_FROZEN;
     }
     for (int i = 0; i < m->param_count && frozen; i++) {
-        if (!m->params[i].is_frozen)
+        if (m->params[i].kind != MASE_PARAM_FROZEN)
             continue;
         new_line(out, 2);
         mase_py_path(out, t, m->path);

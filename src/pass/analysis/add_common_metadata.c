@@ -150,7 +150,7 @@ static void add_args(const struct builder *b, struct mase_node *n)
         if (flows_in(b, &args[i]))
             add_data(b, &r, tensors_of(b, args[i].arg));
     for (int i = 0; module && i < module->param_count; i++)
-        if (!module->params[i].is_buffer)
+        if (!mase_param_is_buffer(&module->params[i]))
             add(b, &r,
                 tensor_record(b, MASE_META_PARAM, module->params[i].name,
                               &module->params[i].tensor));

@@ -497,7 +497,7 @@ static void count_parameter(struct mase_cost *cost, const struct mase_node *n,
     bool first;
     if (!is_new(before, mase_param_root(n->graph, p), how.format, &first))
         return;
-    cost->params += p->is_buffer || !first ? 0 : mase_cost_elements(&o);
+    cost->params += mase_param_is_buffer(p) || !first ? 0 : mase_cost_elements(&o);
     cost->param_bits += mase_cost_stored_bits(&o);
 }
 

@@ -68,14 +68,14 @@ static inline void add_attr(struct mase_graph *g, const char *statement)
 {
     char name[32], *at;
     struct mase_shape shape = { 0 };
-    const bool buffer = statement[0] == 'b';
+    const enum mase_param_kind kind = statement[0] == 'b' ? MASE_PARAM_BUFFER : MASE_PARAM_TRAINED;
     at = strchr(statement, ' ') + 1;
     const size_t length = strcspn(at, " ");
     memcpy(name, at, length);
     name[length] = '\0';
     for (at += length; *at == ' ';)
         shape.dim[shape.rank++] = strtol(at, &at, 10);
-    mase_graph_add_attr(g, name, MASE_F32, &shape, buffer);
+    mase_graph_add_attr(g, name, MASE_F32, &shape, kind);
     mase_graph_insert(g, NULL, MASE_GET_ATTR, name, NULL, NULL);
 }
 

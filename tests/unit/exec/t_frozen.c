@@ -43,11 +43,11 @@ static bool collect(const char *full, struct mase_param *p, void *data)
     struct collecting *c = data;
     const int64_t n = mase_tensor_count(&p->tensor);
     (void)full;
-    if (p->is_buffer || p->tied)
+    if (mase_param_is_buffer(p) || p->tied)
         return true;
     struct gradient *d = &c->o->param[c->o->params++];
     *d = (struct gradient){ .param = p };
-    if (p->is_frozen)
+    if (p->kind == MASE_PARAM_FROZEN)
         return true;
     d->n = n;
     d->g = mase_arena_memdup(&c->r->arena, c->g, (size_t)n * sizeof *c->g);
@@ -85,7 +85,8 @@ static void assert_rest_is_same(struct running *r, const struct outcome *a, cons
 {
     assert_same(r, a->y, b->y, a->rows * SAMPLES, "the output");
     for (int i = 0; i < a->params; i++) {
-        assert_int_equal(b->param[i].n, b->param[i].param->is_frozen ? 0 : a->param[i].n);
+        assert_int_equal(b->param[i].n,
+                         b->param[i].param->kind == MASE_PARAM_FROZEN ? 0 : a->param[i].n);
         assert_same(r, a->param[i].g, b->param[i].g, b->param[i].n, a->param[i].param->name);
     }
     for (int i = 0; i < r->inputs; i++) {
@@ -104,14 +105,14 @@ static void frozen_parameters_change_no_other_bit(void **state)
         const struct outcome all = compute(&r);
         for (int i = 0; i < all.params; i++) {
             struct mase_param *p = (struct mase_param *)all.param[i].param;
-            p->is_frozen = true;
+            p->kind = MASE_PARAM_FROZEN;
             const struct outcome one = compute(&r);
             assert_int_equal(one.trained, all.trained - (all.param[i].n + 15) / 16 * 16);
             assert_rest_is_same(&r, &all, &one);
-            p->is_frozen = false;
+            p->kind = MASE_PARAM_TRAINED;
         }
         for (int i = 0; i < all.params; i++)
-            ((struct mase_param *)all.param[i].param)->is_frozen = true;
+            ((struct mase_param *)all.param[i].param)->kind = MASE_PARAM_FROZEN;
         const struct outcome none = compute(&r);
         assert_int_equal(none.trained, 0);
         assert_rest_is_same(&r, &all, &none);

@@ -25,8 +25,9 @@ static void add_learned(struct mase_graph *g, enum mase_operand o, const struct 
     for (int j = 0; j < mase_format_learned(f); j++) {
         char name[64];
         snprintf(name, sizeof name, "fc.%s_%s", mase_operand_names[o], f->row->learned->names[j]);
-        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } }, false)->init =
-            MASE_INIT_UNSET;
+        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } },
+                            MASE_PARAM_TRAINED)
+            ->init = MASE_INIT_UNSET;
     }
 }
 

@@ -189,7 +189,7 @@ static void writing_in_place_leaves_the_weights_alone(void **state)
 {
     struct fixture *f = *state;
     struct mase_param *p = mase_graph_add_attr(
-        f->g, "w", MASE_F32, &(struct mase_shape){ .rank = 1, .dim = { 2 } }, false);
+        f->g, "w", MASE_F32, &(struct mase_shape){ .rank = 1, .dim = { 2 } }, MASE_PARAM_TRAINED);
     mase_graph_alloc(f->g);
     mase_f32(&p->tensor)[0] = 3.0f;
     struct mase_node *w = mase_graph_insert(f->g, NULL, MASE_GET_ATTR, "w", NULL, NULL);
@@ -230,7 +230,7 @@ static void an_attribute_without_values_is_refused(void **state)
 {
     struct fixture *f = *state;
     mase_graph_add_attr(f->g, "w", MASE_F32, &(struct mase_shape){ .rank = 1, .dim = { 2 } },
-                        false);
+                        MASE_PARAM_TRAINED);
     output(f->g, mase_graph_insert(f->g, NULL, MASE_GET_ATTR, "w", NULL, NULL));
     assert_int_equal(mase_run_reference(&f->v, &f->arena, f->g, NULL, 0, &f->err), MASE_EVALUE);
     assert_string_equal(f->err.msg, "w: 'w' has no values: load or initialise the weights");

@@ -106,9 +106,9 @@ static bool check_param(const char *full, struct mase_param *param, void *data)
     const int64_t count = mase_tensor_count(&param->tensor);
     if (param->tied)
         return true;
-    for (int64_t i = 0; i < count && !param->is_buffer; i++)
+    for (int64_t i = 0; i < count && !mase_param_is_buffer(param); i++)
         check_derivative(w->r, &param->tensor, i, (double)w->g[i], full);
-    w->g += param->is_buffer ? 0 : (count + 15) / 16 * 16;
+    w->g += mase_param_is_buffer(param) ? 0 : (count + 15) / 16 * 16;
     return true;
 }
 

@@ -158,10 +158,10 @@ static bool check_gradient(const char *full, struct mase_param *param, void *dat
 {
     struct cursor *c = data;
     const int64_t count = mase_tensor_count(&param->tensor);
-    for (int64_t i = 0; i < count && !param->is_buffer; i++)
+    for (int64_t i = 0; i < count && !mase_param_is_buffer(param); i++)
         check_close(c->got[i], mase_f32(c->want)[c->at + i], full, i);
     c->at += count;
-    c->got += param->is_buffer ? 0 : (count + 15) / 16 * 16;
+    c->got += mase_param_is_buffer(param) ? 0 : (count + 15) / 16 * 16;
     return true;
 }
 

@@ -136,12 +136,12 @@ static bool check_entry(const char *full, struct mase_param *param, void *data)
     for (int64_t i = 0; i < count; i++) {
         check_close(mase_tensor_get(&param->tensor, i), mase_f32(&c->want_state)[c->at + i],
                     c->net->name, full, i);
-        if (!param->is_buffer)
+        if (!mase_param_is_buffer(param))
             check_close(c->gradient[i], mase_f32(&c->want_gradient)[c->at + i], c->net->name, full,
                         i);
     }
     c->at += count;
-    c->gradient += param->is_buffer ? 0 : (count + 15) / 16 * 16;
+    c->gradient += mase_param_is_buffer(param) ? 0 : (count + 15) / 16 * 16;
     return true;
 }
 

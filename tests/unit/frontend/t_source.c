@@ -306,8 +306,8 @@ static void starts_are_kept(void **state)
     assert_int_equal(attr(g, "scales.0")->init, MASE_INIT_ONES);
     assert_float_equal(attr(g, "scales.1")->centre, 0.5, 0);
     assert_int_equal(attr(g, "unused")->init, MASE_INIT_NORMAL);
-    assert_false(attr(g, "unused")->is_buffer);
-    assert_true(attr(g, "offset")->is_buffer);
+    assert_int_equal(attr(g, "unused")->kind, MASE_PARAM_TRAINED);
+    assert_int_equal(attr(g, "offset")->kind, MASE_PARAM_BUFFER);
     mase_graph_init_weights(g, 1);
     for (int i = 0; i < 5; i++) {
         assert_float_equal(mase_f32(&attr(g, "offset")->tensor)[i], i / 2.0, 0);
@@ -336,7 +336,7 @@ static void constants_stay_the_graphs(void **state)
     char dir[] = "/tmp/t_source_XXXXXX", path[64];
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof path, "%s/w.safetensors", dir);
-    assert_true(attr(g, "Rr")->is_constant);
+    assert_int_equal(attr(g, "Rr")->kind, MASE_PARAM_CONSTANT);
     mase_graph_init_weights(g, 7);
     assert_int_equal(mase_weights_save(g, path, NULL), MASE_OK);
     mase_graph_free(g);

@@ -88,8 +88,9 @@ static void add_learned(struct mase_graph *g, enum mase_operand o, const struct 
     for (int j = 0; j < mase_format_learned(f); j++) {
         char name[64];
         snprintf(name, sizeof name, "a.%s_%s", mase_operand_names[o], f->row->learned->names[j]);
-        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } }, false)->init =
-            MASE_INIT_UNSET;
+        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } },
+                            MASE_PARAM_TRAINED)
+            ->init = MASE_INIT_UNSET;
         mase_graph_alloc(g);
         for (int64_t b = 0; b < blocks; b++)
             mase_f32(&mase_graph_attr(g, name)->tensor)[b] = value[j * blocks + b];

@@ -235,7 +235,7 @@ static inline void read_attr(struct literal *l)
     read_fill(l);
     const char *path = l->c->fill[l->c->fill_count - 1].path;
     const struct mase_tensor *t = &l->c->fill[l->c->fill_count - 1].value;
-    mase_graph_add_attr(l->c->graph, path, t->dtype, &t->shape, false);
+    mase_graph_add_attr(l->c->graph, path, t->dtype, &t->shape, MASE_PARAM_TRAINED);
 }
 
 static inline void read_module(struct literal *l)

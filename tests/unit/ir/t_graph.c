@@ -259,7 +259,7 @@ static void test_ops_and_types(void **state)
     MODULE_(g, "bn", "BatchNorm2d", I(4));
     MODULE_(g, "drop", "Dropout", F(0.5));
     mase_graph_add_attr(g, "scale", MASE_F32, &(struct mase_shape){ .rank = 1, .dim = { 4 } },
-                        false);
+                        MASE_PARAM_TRAINED);
     const struct {
         enum mase_node_kind kind;
         const char *target;

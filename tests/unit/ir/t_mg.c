@@ -118,8 +118,7 @@ static void test_everything_is_a_fixed_point(void **state)
     const struct mase_node *x = mase_graph_find(g, "x");
     assert_int_equal(x->meta->results[0].shape.dim[1], 3);
     assert_string_equal(x->annotation, "torch.Tensor");
-    assert_true(mase_graph_attr(g, "_tensor_constant0")->is_buffer);
-    assert_true(mase_graph_attr(g, "_tensor_constant0")->is_constant);
+    assert_int_equal(mase_graph_attr(g, "_tensor_constant0")->kind, MASE_PARAM_CONSTANT);
     assert_ptr_equal(mase_graph_find(g, "add")->quant->operand[MASE_DATA_IN],
                      format_of("fixed(16, NA)"));
     assert_string_equal(g->last->name, "last");
@@ -254,9 +253,10 @@ static void test_training_is_kept(void **state)
     struct mase_str again = { 0 };
     (void)state;
     assert_int_equal(mase_graph_parse_mg(&g, text, strlen(text), "t", NULL), MASE_OK);
-    assert_true(mase_graph_attr(g, "a.bias")->is_frozen && mase_graph_attr(g, "w")->is_frozen);
-    assert_true(mase_graph_attr(g, "n.weight")->is_frozen);
-    assert_false(mase_graph_attr(g, "n.bias")->is_frozen);
+    assert_int_equal(mase_graph_attr(g, "a.bias")->kind, MASE_PARAM_FROZEN);
+    assert_int_equal(mase_graph_attr(g, "w")->kind, MASE_PARAM_FROZEN);
+    assert_int_equal(mase_graph_attr(g, "n.weight")->kind, MASE_PARAM_FROZEN);
+    assert_int_equal(mase_graph_attr(g, "n.bias")->kind, MASE_PARAM_TRAINED);
     assert_true(mase_graph_find(g, "a")->no_grad && !mase_graph_find(g, "x")->no_grad);
     assert_int_equal(mase_graph_param_count(g), 9 + 6 + 6);
     assert_int_equal(mase_graph_frozen_count(g), 9 + 3 + 6);
@@ -269,7 +269,7 @@ static void test_training_is_kept(void **state)
     mase_graph_find(copy, "a")->no_grad = false;
     assert_false(mase_graph_equal(g, copy, NULL));
     mase_graph_find(copy, "a")->no_grad = true;
-    mase_graph_attr(copy, "a.bias")->is_frozen = false;
+    mase_graph_attr(copy, "a.bias")->kind = MASE_PARAM_TRAINED;
     assert_false(mase_graph_equal(g, copy, NULL));
     mase_graph_free(copy);
     mase_graph_free(g);

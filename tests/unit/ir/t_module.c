@@ -244,7 +244,7 @@ static bool list_param(const char *full, struct mase_param *p, void *data)
 {
     mase_str_printf(data, "%s %s", full, mase_dtypes[p->tensor.dtype].name);
     mase_shape_print(data, &p->tensor.shape);
-    mase_str_add(data, p->is_buffer ? " buffer\n" : "\n");
+    mase_str_add(data, mase_param_is_buffer(p) ? " buffer\n" : "\n");
     return true;
 }
 
@@ -295,9 +295,9 @@ static void test_state_dict_order(void **state)
     MODULE_(g, "block.0.fc", "Linear", I(1), I(1));
     MODULE_(g, "head", "Linear", I(1), I(1));
     module(g, "block.1", "Linear", &TUPLE(I(1), I(1)), &KW1("bias", B(false)));
-    mase_graph_add_attr(g, "mean", MASE_F32, &one, true);
-    mase_graph_add_attr(g, "scale", MASE_F32, &one, false);
-    mase_graph_add_attr(g, "block.0.gamma", MASE_F32, &one, false);
+    mase_graph_add_attr(g, "mean", MASE_F32, &one, MASE_PARAM_BUFFER);
+    mase_graph_add_attr(g, "scale", MASE_F32, &one, MASE_PARAM_TRAINED);
+    mase_graph_add_attr(g, "block.0.gamma", MASE_F32, &one, MASE_PARAM_TRAINED);
     ASSERT_PRINTS("scale f32[1]\nmean f32[1] buffer\nblock.0.gamma f32[1]\n"
                   "block.0.fc.weight f32[1, 1]\nblock.0.fc.bias f32[1]\n"
                   "block.1.weight f32[1, 1]\n"

@@ -139,7 +139,7 @@ static void attributes_have_their_own_type(void **state)
 {
     struct fixture *f = *state;
     mase_graph_add_attr(f->g, "index", MASE_I64, &(struct mase_shape){ .rank = 1, .dim = { 5 } },
-                        true);
+                        MASE_PARAM_BUFFER);
     struct mase_node *x = placeholder(f->g, "x");
     struct mase_node *i = mase_graph_insert(f->g, NULL, MASE_GET_ATTR, "index", NULL, NULL);
     struct mase_node *y = FUNCTION(f->g, "torch.index_select", N(x), I(0), N(i));

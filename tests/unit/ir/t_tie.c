@@ -85,7 +85,7 @@ static void test_text(void **state)
                   mase_graph_each_param(g, list_name, out));
     assert_int_equal(mase_graph_param_count(g), 3 + 12 + 12 + 6 + 4);
     assert_int_equal(mase_graph_frozen_count(g), 3);
-    assert_true(mase_graph_attr(g, "b.bias")->is_frozen);
+    assert_int_equal(mase_graph_attr(g, "b.bias")->kind, MASE_PARAM_FROZEN);
     mase_graph_free(copy);
     mase_graph_free(g);
 }

@@ -184,7 +184,7 @@ static void layers_that_have_weights(void **state)
     text_module(g, "b = BatchNorm2d(4)");
     text_module(g, "t = ConvTranspose2d(4, 2, 2)");
     text_module(g, "l = LSTM(3, 4)");
-    mase_graph_add_attr(g, "w", MASE_F32, &(struct mase_shape){ 2, { 5, 4 } }, false);
+    mase_graph_add_attr(g, "w", MASE_F32, &(struct mase_shape){ 2, { 5, 4 } }, MASE_PARAM_TRAINED);
     mase_graph_insert(g, NULL, MASE_GET_ATTR, "w", NULL, NULL);
     text_call(g, "c(x)");
     text_call(g, "b(c)");

@@ -302,7 +302,7 @@ static struct mase_graph *without_modules(void)
 {
     struct mase_graph *g = mase_graph_new("functions");
     const struct mase_shape shape = { 2, { 4, 16 } };
-    mase_graph_add_attr(g, "w", MASE_F32, &shape, false);
+    mase_graph_add_attr(g, "w", MASE_F32, &shape, MASE_PARAM_TRAINED);
     struct mase_node *x = placeholder(g, "x");
     struct mase_node *w = mase_graph_insert(g, NULL, MASE_GET_ATTR, "w", NULL, NULL);
     struct mase_node *y = FUNCTION(g, "torch._C._nn.linear", N(x), N(w));

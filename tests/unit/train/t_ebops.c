@@ -36,8 +36,9 @@ static void give(struct mase_graph *g, const char *layer, enum mase_operand o, c
         char name[64];
         snprintf(name, sizeof name, "%s.%s_%s", layer, mase_operand_names[o],
                  f->row->learned->names[j]);
-        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } }, false)->init =
-            MASE_INIT_UNSET;
+        mase_graph_add_attr(g, name, MASE_F32, &(struct mase_shape){ 1, { blocks } },
+                            MASE_PARAM_TRAINED)
+            ->init = MASE_INIT_UNSET;
     }
 }
 

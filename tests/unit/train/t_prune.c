@@ -279,7 +279,7 @@ static void what_has_gone_has_no_gradient(void **state)
             char name[64];
             snprintf(name, sizeof name, "%s.%s", m->path, x->name);
             const struct mase_tensor *was = &mase_graph_attr(before, name)->tensor;
-            if (x->is_buffer || x->tensor.shape.rank > 1)
+            if (mase_param_is_buffer(x) || x->tensor.shape.rank > 1)
                 continue;
             for (int64_t i = 0; i < mase_tensor_count(&x->tensor); i++)
                 moved += pow(mase_tensor_get(&x->tensor, i) - mase_tensor_get(was, i), 2);
