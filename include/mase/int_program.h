@@ -37,7 +37,7 @@ MASE_API_BEGIN
 
 struct mase_window;
 
-/* What is left of directions when chance is not: the same numbers as the formats'. */
+/* What a code stands for: the formula above. */
 struct mase_meaning {
     double step; /* above 0 */
     int64_t parts;
@@ -50,7 +50,7 @@ struct mase_meaning {
 struct mase_int_format {
     double step;
     int64_t lo, hi;
-    int direction; /* enum mase_direction */
+    int direction; /* enum mase_direction, of those that draw no random number */
     bool scaled;
 };
 

@@ -58,10 +58,10 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_M
 /* An operand names the dataset. */
 enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* Load the plugins of the command line and the configuration; merging does it. */
 /* One --set, "KEY=VALUE", over the configuration. */
 enum mase_status mase_cli_set(struct mase_cli *c, const char *text,
                               struct mase_err *err) MASE_MUST_CHECK;
+/* Load the plugins of the command line and the configuration. mase_cli_merge calls it. */
 enum mase_status mase_cli_load_plugins(const struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);

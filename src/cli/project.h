@@ -104,11 +104,11 @@ enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c
  * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
 enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* ---- quantise_options.c ---- */
-
 /* freeze_option.c: what --freeze names is not trained. */
 enum mase_status mase_cli_freeze(struct mase_graph *g, struct mase_cli *c,
                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- quantise_options.c ---- */
 
 /* What [passes.prune] says, for training; NULL: nothing. */
 struct mase_prune_opts;

@@ -1,9 +1,9 @@
 /*
  * emit_parts.h - a network as steps over arrays, from which C is written (mase/emit.h).
  *
- * Integers (from_integers.c) and floats (from_program.c) become the same few steps. plan.c decides
- * where values lie; write.c, write_sum.c and write_map.c write them down. A step has one loop nest,
- * a function of its own text: equal texts are one function.
+ * Integers (from_integers.c) and floats (from_program.c) become the same few steps. emit_net.c
+ * decides where values lie; write.c, write_sum.c and write_map.c print the steps. A step is one
+ * loop nest, printed as a function of C; steps whose text is equal share one function.
  */
 #ifndef MASE_EMIT_PRIVATE_H
 #define MASE_EMIT_PRIVATE_H

@@ -1,5 +1,6 @@
 /*
- * hw_modules.c - the hardware modules we have, by operation.
+ * hw_modules.c - the module names of the RTL library that belongs to the original, by operation.
+ * The library itself is not in this tree.
  */
 #include "pass/support.h"
 

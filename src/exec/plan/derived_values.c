@@ -271,7 +271,7 @@ void mase_derive_forward(struct mase_plan *p, int threads)
     if (!p->derived)
         return;
     p->derived->number = p->number;
-    p->derived->starting = p->starting;
+    p->derived->warm_up_pass = p->warm_up_pass;
     mase_quantise_weights(p->derived);
     mase_works_run(&p->derived->forward, threads);
 }

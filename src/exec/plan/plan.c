@@ -165,7 +165,7 @@ static enum mase_status plan_call(struct mase_plan *p, const struct mase_instr *
         MASE_TRY(add_slot(p, i->result[k], c->node->name, err));
         lanes |= slot_of(p, i->result[k])->lanes;
     }
-    if (!lanes && p->left && follows_samples(i, c)) {
+    if (!lanes && p->partial_outputs && follows_samples(i, c)) {
         mase_plan_refuse(p, &c->result, "it depends on the number of samples");
         return MASE_OK;
     }
@@ -228,7 +228,7 @@ static void add_input(struct mase_plan *p, struct mase_slot *s)
     p->input[p->input_count++] = s;
     s->is_input = true;
     s->needs_grad = p->train && p->input_gradients && s->tensor->dtype == MASE_F32 &&
-                    (!p->left || p->input_count == 1);
+                    (!p->partial_outputs || p->input_count == 1);
 }
 
 /* A parameter is trained unless it is frozen, a buffer is a constant. */
@@ -259,8 +259,8 @@ static enum mase_status add_source(struct mase_plan *p, const struct mase_pvalue
 static enum mase_status set_output(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_pvalue *v = mase_pvalue_of(&p->program->output);
-    if (p->left)
-        return p->left(p, err);
+    if (p->partial_outputs)
+        return p->partial_outputs(p, err);
     p->output = v ? slot_of(p, v) : NULL;
     if (!p->output || !p->output->lanes || p->output->axis)
         return mase_fail(err, MASE_EUNSUPPORTED,
@@ -380,11 +380,13 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
 }
 
 enum mase_status mase_plan_new_part(struct mase_plan **out, struct mase_graph *g,
-                                    const struct mase_plan_opts *o, mase_left_fn *left,
-                                    bool inputs_only, struct mase_err *err)
+                                    const struct mase_plan_opts *o,
+                                    mase_partial_outputs_fn *partial_outputs, bool inputs_only,
+                                    struct mase_err *err)
 {
-    return new_plan(out, &(struct mase_plan){ .left = left, .inputs_only = inputs_only }, g, o,
-                    err);
+    return new_plan(
+        out, &(struct mase_plan){ .partial_outputs = partial_outputs, .inputs_only = inputs_only },
+        g, o, err);
 }
 
 enum mase_status mase_plan_new(struct mase_plan **out, struct mase_graph *g,

@@ -110,12 +110,14 @@ enum mase_status mase_plan_new_tile(struct mase_plan **out, struct mase_graph *g
                                     const struct mase_plan_opts *o,
                                     const struct mase_tiling *tiling,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* A plan of what a graph computes sample by sample; what mixes them is left to the caller, who in
- * `left`, when all steps are there, marks the values he reads as results. The plan has no output.
- * inputs_only: all of it is left. With input_gradients the first input has one, no other. */
+/* A plan of the instructions that compute sample by sample; the caller runs those that mix samples.
+ * When all steps are there, partial_outputs marks the values that the caller reads as results; the
+ * plan has no output of its own. inputs_only: the plan has no steps. With input_gradients only the
+ * first input has a gradient. */
 enum mase_status mase_plan_new_part(struct mase_plan **out, struct mase_graph *g,
-                                    const struct mase_plan_opts *o, mase_left_fn *left,
-                                    bool inputs_only, struct mase_err *err) MASE_MUST_CHECK;
+                                    const struct mase_plan_opts *o,
+                                    mase_partial_outputs_fn *partial_outputs, bool inputs_only,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 /* Items of a phase that fall to one of several threads. */
 void mase_work_run(const struct mase_work *w, int thread, int threads);
 /* After forward: were the values of all samples such that steps could compute with them? */

@@ -1,10 +1,11 @@
 /*
  * step.h - what the operations of a plan share.
  *
- * A step is one node in the plan. Its kind (op_*.c) looks at the call when the plan is made
- * (prepare: check shapes, ask for scratch, list phases) and once more when memory is placed (bind:
- * set up pointers). Running it is running its phases: each shares `items` of work among threads,
- * with a barrier behind it. The arithmetic of an item must not depend on how items are shared.
+ * A step runs one instruction of the program. Its kind (step/op_*.c) has two hooks: prepare reads
+ * the call when the plan is made, checks shapes, asks for scratch and lists phases; bind sets up
+ * pointers once memory is placed. A step runs phase by phase: threads share the `items` of a phase
+ * and meet at a barrier behind it. The arithmetic of an item must not depend on how items are
+ * shared.
  */
 #ifndef MASE_EXEC_PLAN_STEP_H
 #define MASE_EXEC_PLAN_STEP_H
@@ -136,7 +137,7 @@ struct mase_step {
     void *own; /* the kind's, in the plan's arena */
 };
 
-typedef enum mase_status mase_left_fn(struct mase_plan *p, struct mase_err *err);
+typedef enum mase_status mase_partial_outputs_fn(struct mase_plan *p, struct mase_err *err);
 
 struct mase_plan {
     struct mase_arena arena;
@@ -150,8 +151,9 @@ struct mase_plan {
     struct mase_slot **input;
     int input_count, input_cap;
     struct mase_slot *output;
-    mase_left_fn *left; /* set: of a part of the graph, and who marks its results */
-    bool inputs_only;   /* of that part nothing is computed */
+    mase_partial_outputs_fn *partial_outputs; /* set: the plan runs a part of the program, and this
+                                                 marks the values that its caller reads */
+    bool inputs_only;                     /* the part has no instruction: the caller reads inputs */
     struct mase_step *watch, **watch_end; /* who looks at the inputs */
     struct mase_program *program;         /* what it computes; a tile's is the first's */
     struct mase_tensor **tensor;          /* of every value of the program, for the largest batch */
@@ -174,7 +176,8 @@ struct mase_plan {
     int64_t n;      /* lanes in use: samples rounded up to 16 */
     int threads;
     bool train, accumulate, input_gradients;
-    int starting;      /* the how many-th forward that starts what formats learn; 0: it does not */
+    int warm_up_pass;  /* warm-up pass number, from 1, while formats get their first learned values;
+                          0: no warm-up */
     bool single;       /* every step can run a single sample */
     bool single_stale; /* but must refresh before it does */
     struct mase_rounded *rounded, **rounded_end; /* weights quantised once, when read */

@@ -313,12 +313,12 @@ enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct m
     for (int64_t at = 0; at < b->samples && !st; at += p->batch) {
         const int64_t left = b->samples - at;
         load_tile(t, 0, b, at, left < p->batch ? left : p->batch);
-        p->starting++;
+        p->warm_up_pass++;
         mase_derive_forward(p, 1);
         mase_works_run(&p->forward, 1);
         st = check(t, err);
     }
-    p->starting = 0;
+    p->warm_up_pass = 0;
     for (int i = 0; i < p->weight_count; i++)
         if (p->weight[i].param->init != MASE_INIT_UNSET)
             memcpy(p->weight[i].x, was[i], (size_t)p->weight[i].count * sizeof(float));

@@ -78,9 +78,9 @@ static void find_grids(const struct mase_step *s, long from, long to)
     const struct rounding *r = s->own;
     (void)from;
     (void)to;
-    if (p->starting)
-        mase_gridded_start(r->grid, s->in[0]->x, p->samples, p->starting == 1);
-    if (!p->starting || !r->grid->products) /* others are finding what those follow from */
+    if (p->warm_up_pass)
+        mase_gridded_start(r->grid, s->in[0]->x, p->samples, p->warm_up_pass == 1);
+    if (!p->warm_up_pass || !r->grid->products) /* others are finding what those follow from */
         mase_gridded_refresh(r->grid);
 }
 
@@ -90,7 +90,7 @@ static void forward_learned(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
     const int64_t stride = s->plan->stride;
-    if (s->plan->starting)
+    if (s->plan->warm_up_pass)
         memmove(s->out->x + from * stride, s->in[0]->x + from * stride,
                 (size_t)((to - from) * stride) * sizeof(float));
     else
@@ -195,11 +195,11 @@ const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_roundin
 
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
-    if (r->grid && p->starting)
-        mase_gridded_start(r->grid, r->from->x, 1, p->starting == 1);
-    if (r->grid && !(p->starting && r->grid->products))
+    if (r->grid && p->warm_up_pass)
+        mase_gridded_start(r->grid, r->from->x, 1, p->warm_up_pass == 1);
+    if (r->grid && !(p->warm_up_pass && r->grid->products))
         mase_gridded_refresh(r->grid);
-    if (mase_gridded_moves(r->grid) && p->starting)
+    if (mase_gridded_moves(r->grid) && p->warm_up_pass)
         memcpy(r->weight.x, r->from->x, (size_t)r->weight.count * sizeof(float));
     else if (mase_gridded_moves(r->grid))
         mase_gridded_dense(r->grid, p->k, r->weight.x, r->from->x);

@@ -64,9 +64,9 @@ static void set(struct running *r, const char *name, const float *value)
 
 static void start_plan(struct mase_plan *p)
 {
-    p->starting = 1;
+    p->warm_up_pass = 1;
     assert_int_equal(mase_plan_forward(p, &err), MASE_OK);
-    p->starting = 0;
+    p->warm_up_pass = 0;
 }
 
 static float value_of(const struct running *r, const struct mase_plan *p, const char *name, int i)
