@@ -155,6 +155,26 @@ enum mase_status mase_program_parse(struct mase_program **out, const char *text,
 /* Every rule that does not hold, one line each into out (may be NULL); returns how many. */
 int mase_program_verify(const struct mase_program *p, struct mase_str *out);
 
+struct mase_grad_opts {
+    bool inputs; /* gradients of the inputs, too */
+};
+/* The gradient of a program, as a program that is independent of it but borrows the same
+ * parameters: its instructions, then those that go back. It takes one more input for each tensor of
+ * floats that the program returns, output.grad (then output.grad.1, ...): the gradient of what is
+ * minimised by that tensor. It returns a dict of the gradients of the trained parameters by their
+ * names (of a program that was parsed: of all parameters that are floats), and with inputs a tuple
+ * of that dict and one of the inputs' gradients. What a value gets from several users is added up
+ * in the order of plans: the last user's first. Instructions that neither a gradient nor a store
+ * or check needs are left out. opts may be NULL. Refused: what programs cannot say a gradient of,
+ * where one arrives. */
+enum mase_status mase_program_grad(struct mase_program **out, const struct mase_program *p,
+                                   const struct mase_grad_opts *opts,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* Is there a rule by which gradients pass an operation? Does it stop them? Of an operation that
+ * programs have, neither: its gradient is refused. */
+bool mase_op_has_gradient(enum mase_op op);
+bool mase_op_stops_gradient(enum mase_op op);
+
 /* An instruction as a call for so many samples, tensor[number] being each value's: what shape rules
  * and the reference are given. It stays where it is: call points at node. */
 struct mase_pcall {

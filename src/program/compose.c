@@ -13,40 +13,6 @@
 
 /* ---- writing instructions ---- */
 
-struct collecting {
-    struct mase_arena *arena;
-    struct mase_tensor **tensor;
-    int64_t samples;
-};
-
-static void collect(struct mase_pvalue *v, void *data)
-{
-    const struct collecting *c = data;
-    const struct mase_shape s = mase_ptype_shape(&v->type, c->samples);
-    c->tensor[v->number] = mase_new(c->arena, struct mase_tensor);
-    *c->tensor[v->number] = mase_tensor(c->arena, v->type.dtype, &s, false);
-}
-
-/* What the shape rule of op finds for each number of samples. */
-static enum mase_status find_type(struct mase_compose *k, struct mase_arena *a,
-                                  struct mase_instr *i, struct mase_ptype *type)
-{
-    const struct mase_program *p = k->l->program;
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
-        struct collecting c = { a, mase_new_array(a, struct mase_tensor *, (size_t)p->value_count),
-                                mase_lower_samples[s] };
-        struct mase_pcall call;
-        for (int n = 0; n < mase_instr_params(i); n++)
-            mase_each_pvalue(&i->param[n], collect, &c);
-        mase_pcall_init(&call, a, i, c.tensor, c.samples);
-        call.node.name = k->l->call[0].node->name;
-        MASE_TRY(mase_call_infer(&call.call, k->err));
-        t[s] = call.call.result.tensor;
-    }
-    return mase_lowered_type(type, t, k->l->call[0].node, k->err);
-}
-
 /* The parameters of op: those given, then defaults. */
 static void bind(struct mase_compose *k, struct mase_arg *param, enum mase_op op,
                  const struct mase_arg *arg, int count)
@@ -62,13 +28,18 @@ struct mase_arg mase_compose_call(struct mase_compose *k, enum mase_op op,
     struct mase_arena a = { 0 };
     struct mase_arg param[MASE_MAX_PARAMS];
     struct mase_instr i = { .prim = mase_op_prim(op), .op = op, .param = param };
-    struct mase_ptype type;
+    struct mase_arg result = mase_arg_none();
+    struct mase_ptype *type;
+    int results;
     if (k->status)
-        return mase_arg_none();
+        return result;
     bind(k, param, op, arg, count);
-    k->status = find_type(k, &a, &i, &type);
+    k->status =
+        mase_instr_types(k->l->program, &i, k->l->call[0].node, &a, &type, &results, k->err);
+    if (!k->status)
+        result = mase_pvalue_arg(mase_lowered_emit(k->l, op, param, type));
     mase_arena_release(&a);
-    return k->status ? mase_arg_none() : mase_pvalue_arg(mase_lowered_emit(k->l, op, param, &type));
+    return result;
 }
 
 enum mase_status mase_compose_end(struct mase_compose *k, enum mase_op op,

@@ -214,14 +214,18 @@ void mase_instr_set_op(struct mase_program *p, struct mase_instr *i, enum mase_p
 {
     i->prim = prim;
     i->op = op;
-    const int most = prim == MASE_PRIM_round ? 1 + MASE_LEARNED_MAX : mase_instr_params(i);
+    const bool rounds = prim == MASE_PRIM_round || prim == MASE_PRIM_round_back;
+    const int most = rounds ? 2 + MASE_LEARNED_MAX : mase_instr_params(i);
     i->param = mase_new_array(&p->arena, struct mase_arg, (size_t)most);
 }
 
 int mase_instr_params(const struct mase_instr *i)
 {
-    return i->prim == MASE_PRIM_round ? 1 + mase_format_learned(i->round.format)
-                                      : mase_op_call_sig(i->op)->count;
+    if (i->prim == MASE_PRIM_round)
+        return 1 + mase_format_learned(i->round.format);
+    if (i->prim == MASE_PRIM_round_back)
+        return 2 + mase_format_learned(i->round.format);
+    return mase_op_call_sig(i->op)->count;
 }
 
 /* Of a weight, or of one sample of data, as its blocks are cut. */
@@ -328,6 +332,60 @@ void mase_program_renumber(struct mase_program *p)
     }
     n.user = NULL;
     mase_each_pvalue(&p->output, number_use, &n);
+}
+
+/* ---- what nothing uses ---- */
+
+static void mark_used(struct mase_pvalue *v, void *data)
+{
+    bool *used = data;
+    used[v->number] = true;
+}
+
+static void mark_operands(const struct mase_instr *i, bool *used)
+{
+    for (int k = 0; k < mase_instr_params(i); k++)
+        mase_each_pvalue(&i->param[k], mark_used, used);
+    for (int k = 0; k < 2 && i->of[k]; k++)
+        if (i->of[k]->result_count)
+            mark_used(i->of[k]->result[0], used);
+}
+
+static bool is_needed(const struct mase_instr *i, const bool *used)
+{
+    bool needed = i->prim == MASE_PRIM_check || i->prim == MASE_PRIM_store;
+    for (int k = 0; k < i->result_count; k++)
+        needed |= used[i->result[k]->number];
+    return needed;
+}
+
+/* From the last to the first: what is needed needs its operands. */
+int mase_program_drop_unused(struct mase_program *p)
+{
+    struct mase_arena scratch = { 0 };
+    int count = 0, gone = 0, n = 0;
+    for (const struct mase_instr *i = p->first; i; i = i->next)
+        count++;
+    bool *used = mase_new_array(&scratch, bool, (size_t)p->value_count);
+    struct mase_instr **list = mase_new_array(&scratch, struct mase_instr *, (size_t)count);
+    struct mase_instr *next = NULL;
+    for (struct mase_instr *i = p->first; i; i = i->next)
+        list[n++] = i;
+    mase_each_pvalue(&p->output, mark_used, used);
+    p->last = NULL;
+    while (n-- > 0) {
+        if (!is_needed(list[n], used)) {
+            gone++;
+            continue;
+        }
+        mark_operands(list[n], used);
+        p->last = p->last ? p->last : list[n];
+        list[n]->next = next;
+        next = list[n];
+    }
+    p->first = next;
+    mase_arena_release(&scratch);
+    return gone;
 }
 
 /* ---- instructions as calls ---- */

@@ -13,6 +13,8 @@
  *         then: rank R, blocks being cut as of so many dimensions; and of %D %W, the rounded data
  *         and weight that give a bias its steps, turned where outputs are the weight's second
  *         dimension
+ *     %N : TYPE, ... = round_back(%D, %M, ...) to FORMAT SIGN ROLE
+ *         the gradient of the result, then what was rounded: what passes back to each of these
  *     %N : TYPE, ... = PRIMITIVE.OPERATION(ARGUMENTS)   then: sum fixed(WIDTH, FRACTION)
  *     do PRIMITIVE.OPERATION(ARGUMENTS)                 without a result
  *     return VALUE                                      the last statement
@@ -235,12 +237,13 @@ static enum mase_status parse_round(struct parser *ps, struct mase_instr *i)
     MASE_TRY(mase_mg_next(&p->lx));
     MASE_TRY(mase_mg_need(p, "("));
     const struct mase_loc at = p->lx.t.at;
+    const int most = MASE_LEARNED_MAX + (i->prim == MASE_PRIM_round_back);
     int count = 0;
     do {
         if (count)
             MASE_TRY(mase_mg_next(&p->lx));
         MASE_TRY(mase_mg_value(p, &x));
-        if (x.kind != MASE_ARG_NODE || count > MASE_LEARNED_MAX)
+        if (x.kind != MASE_ARG_NODE || count > most)
             return mase_fail_at(p->err, MASE_EPARSE, at, "expected a value to round");
         i->param[count++] = adopt(ps, &x);
     } while (mase_mg_at(p, ","));
@@ -249,11 +252,17 @@ static enum mase_status parse_round(struct parser *ps, struct mase_instr *i)
     MASE_TRY(mase_mg_need(p, "to"));
     MASE_TRY(parse_rounding(ps, &i->round));
     if (count != mase_instr_params(i))
-        return mase_fail_at(p->err, MASE_EPARSE, at, "%s learns %d values, not %d",
-                            i->round.format->row->name, mase_instr_params(i) - 1, count - 1);
+        return mase_fail_at(p->err, MASE_EPARSE, at, "%s of %s takes %d values, not %d",
+                            mase_prims[i->prim].name, i->round.format->row->name,
+                            mase_instr_params(i), count);
     if (mase_mg_at(p, "rank"))
         MASE_TRY(parse_rank(ps, i));
     return mase_mg_at(p, "of") ? parse_products(ps, i) : MASE_OK;
+}
+
+static bool rounds(enum mase_prim prim)
+{
+    return prim == MASE_PRIM_round || prim == MASE_PRIM_round_back;
 }
 
 /* PRIMITIVE.OPERATION */
@@ -270,7 +279,7 @@ static enum mase_status parse_name(struct parser *ps, struct mase_instr *i)
             prim++;
         op = mase_op_find(dot + 1);
     }
-    if (prim == MASE_PRIM_COUNT || prim == MASE_PRIM_round || op == MASE_OP_unknown ||
+    if (prim == MASE_PRIM_COUNT || rounds((enum mase_prim)prim) || op == MASE_OP_unknown ||
         !mase_lower_rule(op))
         return mase_mg_expected(p, "input, param, const, round or PRIMITIVE.OPERATION");
     mase_instr_set_op(ps->p, i, (enum mase_prim)prim, op);
@@ -344,15 +353,18 @@ static enum mase_status parse_notes(struct parser *ps, struct mase_instr *i)
 
 static enum mase_status parse_instr(struct parser *ps, const struct mase_ptype *t, int results)
 {
-    struct mase_instr *i = mase_program_add_instr(ps->p, MASE_PRIM_round, MASE_OP_unknown, results);
-    const bool rounds = mase_mg_at(&ps->mg, "round");
-    if (rounds && results != 1)
+    const bool back = mase_mg_at(&ps->mg, mase_prims[MASE_PRIM_round_back].name);
+    const bool round = mase_mg_at(&ps->mg, mase_prims[MASE_PRIM_round].name);
+    struct mase_instr *i = mase_program_add_instr(
+        ps->p, back ? MASE_PRIM_round_back : MASE_PRIM_round, MASE_OP_unknown, results);
+    if (round && results != 1)
         return mase_mg_fail(&ps->mg, "round has one result");
-    MASE_TRY(rounds ? parse_round(ps, i) : parse_call(ps, i));
+    MASE_TRY(round || back ? parse_round(ps, i) : parse_call(ps, i));
     for (int k = 0; k < results; k++) {
         i->result[k] = add_value(ps, MASE_PSOURCE_RESULT, &t[k], NULL);
         i->result[k]->made_by = i;
-        i->result[k]->rounded = i->round;
+        if (!back)
+            i->result[k]->rounded = i->round;
     }
     return parse_notes(ps, i);
 }

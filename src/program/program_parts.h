@@ -29,6 +29,9 @@ void mase_each_pvalue(const struct mase_arg *a, mase_each_pvalue_fn *fn, void *d
 /* Number the values in the order of the text, dropping those that nothing mentions but inputs, and
  * find last uses. */
 void mase_program_renumber(struct mase_program *p);
+/* Drop the instructions that neither the return nor an effect needs; returns how many. Numbers are
+ * made anew afterwards. */
+int mase_program_drop_unused(struct mase_program *p);
 /* Does any number in it depend on the number of samples? */
 bool mase_arg_follows_samples(const struct mase_arg *a);
 /* The parameters of an instruction: of its operation's signature; of round, what it rounds and what
@@ -78,6 +81,22 @@ struct mase_arg mase_lowered_sizes(struct mase_lowered *l, const struct mase_pty
 enum mase_status mase_lowered_type(struct mase_ptype *type,
                                    const struct mase_tensor *const t[MASE_LOWER_SIZES],
                                    const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
+
+/* The types of an instruction's results, in a: what its shape rule finds for those numbers of
+ * samples. node: which messages name. (instr_builder.c) */
+enum mase_status mase_instr_types(const struct mase_program *p, const struct mase_instr *i,
+                                  const struct mase_node *node, struct mase_arena *a,
+                                  struct mase_ptype **type, int *count,
+                                  struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- instructions that only gradients have (slope.c) ---- */
+
+/* Is it one of them, named by an operation? round_back is not: it is written as round is. */
+bool mase_prim_is_derived(enum mase_prim prim);
+/* Does the primitive derive something of this operation? */
+bool mase_prim_derives(enum mase_prim prim, enum mase_op op);
+/* The type of slopes of an instruction with these parameters. */
+struct mase_ptype mase_slope_type(const struct mase_instr *i);
 
 /* ---- sums (sum_width.c) ---- */
 

@@ -107,7 +107,7 @@ static void print_params(struct mase_str *out, const struct mase_instr *i)
 
 static void print_round(struct mase_str *out, const struct mase_instr *i)
 {
-    mase_str_add(out, "round(");
+    mase_str_printf(out, "%s(", mase_prims[i->prim].name);
     for (int k = 0; k < mase_instr_params(i); k++) {
         mase_str_add(out, k ? ", " : "");
         mase_arg_write(out, &i->param[k], MASE_ARG_MG);
@@ -128,7 +128,7 @@ static void print_instr(struct mase_str *out, const struct mase_instr *i)
         print_typed(out, i->result[k]);
     }
     mase_str_add(out, i->result_count ? " = " : "do ");
-    if (i->prim == MASE_PRIM_round) {
+    if (i->prim == MASE_PRIM_round || i->prim == MASE_PRIM_round_back) {
         print_round(out, i);
     } else {
         const char *prim = mase_prims[i->prim].name, *op = mase_ops[i->op].name;

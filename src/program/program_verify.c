@@ -135,11 +135,75 @@ static void check_round(struct check *c, const struct mase_instr *i)
     }
 }
 
+/* The gradient of what was rounded to, then the operands of round, whose types are those of the
+ * results. */
+static void check_round_back(struct check *c, const struct mase_instr *i)
+{
+    const struct mase_pvalue *dy = mase_pvalue_of(&i->param[0]);
+    const int learned = mase_format_learned(i->round.format);
+    if (!i->round.format || i->result_count != 1 + learned) {
+        say(c, "round_back has a result for each operand of a rounding to a number format");
+        return;
+    }
+    if (!dy || !mase_ptype_equal(&dy->type, &i->result[0]->type))
+        say(c, "the gradient has another type than what was rounded");
+    for (int k = 0; k <= learned; k++) {
+        const struct mase_pvalue *v = mase_pvalue_of(&i->param[1 + k]);
+        if (!v || v->type.dtype != MASE_F32 || !mase_ptype_equal(&v->type, &i->result[k]->type))
+            say(c, "round_back gives f32 of the types of its operands");
+        else if (k && v->type.dim[0].plus != mase_instr_blocks(i))
+            say(c, "%s learns %lld values of it, not %lld", i->round.format->row->name,
+                (long long)mase_instr_blocks(i), (long long)v->type.dim[0].plus);
+    }
+}
+
+/* Slopes have one value for each that the operation computes or takes. */
+static void check_slope(struct check *c, const struct mase_instr *i)
+{
+    if (i->result_count != 1) {
+        say(c, "%s has one result", mase_prims[i->prim].name);
+        return;
+    }
+    const struct mase_ptype want = mase_slope_type(i);
+    if (!mase_ptype_equal(&want, &i->result[0]->type))
+        say(c, "%s of %s has another type", mase_prims[i->prim].name, mase_ops[i->op].name);
+}
+
+/* The operation takes what the adjoint gives, and gives what that takes. */
+static void check_adjoint(struct check *c, const struct mase_instr *i, int try)
+{
+    const struct mase_pvalue *dy = mase_pvalue_of(&i->param[0]);
+    struct mase_arg param[MASE_MAX_PARAMS];
+    struct mase_pvalue *result = (struct mase_pvalue *)dy;
+    struct mase_instr forward = *i;
+    if (!dy || i->result_count != 1) {
+        say(c, "adjoint takes a value and gives one");
+        return;
+    }
+    for (int k = 0; k < mase_instr_params(i); k++)
+        param[k] = i->param[k];
+    param[0] = mase_pvalue_arg(i->result[0]);
+    forward.param = param;
+    forward.result = &result;
+    check_call(c, &forward, try);
+}
+
 static void check_prim(struct check *c, const struct mase_instr *i)
 {
     const bool both = i->op == MASE_OP_max || i->op == MASE_OP_min;
-    if (i->prim != mase_op_prim(i->op) && !(both && i->prim == MASE_PRIM_zip))
+    if (i->prim != mase_op_prim(i->op) && !(both && i->prim == MASE_PRIM_zip) &&
+        !mase_prim_derives(i->prim, i->op))
         say(c, "%s is no %s", mase_ops[i->op].name, mase_prims[i->prim].name);
+}
+
+static void check_types(struct check *c, const struct mase_instr *i, int try)
+{
+    if (i->prim == MASE_PRIM_adjoint)
+        check_adjoint(c, i, try);
+    else if (mase_prim_is_derived(i->prim))
+        check_slope(c, i);
+    else
+        check_call(c, i, try);
 }
 
 static void check_instr(struct check *c, const struct mase_instr *i)
@@ -158,15 +222,15 @@ static void check_instr(struct check *c, const struct mase_instr *i)
     }
     if (c->faults > before)
         return;
-    if (i->prim == MASE_PRIM_round) {
-        check_round(c, i);
+    if (i->prim == MASE_PRIM_round || i->prim == MASE_PRIM_round_back) {
+        (i->prim == MASE_PRIM_round ? check_round : check_round_back)(c, i);
         return;
     }
     check_prim(c, i);
     if (i->round.format && i->prim != MASE_PRIM_recur)
         say(c, "%s has no factors to round", mase_prims[i->prim].name);
     for (int t = 0; t < TRIES && c->faults == before; t++)
-        check_call(c, i, t);
+        check_types(c, i, t);
     const struct mase_integer_form sum = c->faults == before ? mase_instr_sum(i) : i->sum;
     if (sum.width != i->sum.width || sum.frac_width != i->sum.frac_width)
         say(c, "its operands make the sum fixed(%d, %d)", sum.width, sum.frac_width);

@@ -65,7 +65,7 @@ struct mase_integer_form mase_instr_sum(const struct mase_instr *i)
     bool sums = false;
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         sums |= i->op == ops[k];
-    if (!sums)
+    if (!sums || i->prim != mase_op_prim(i->op))
         return none;
     const struct codes x = codes_of(&i->param[0]), w = codes_of(&i->param[1]);
     const bool biased = i->op != MASE_OP_matmul && i->param[2].kind != MASE_ARG_NONE;

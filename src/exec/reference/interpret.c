@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "exec/reference/ref.h"
+#include "exec/reference/ref_derived.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "ir/text/arg.h"
@@ -55,11 +56,67 @@ static enum mase_status run_round(const struct mase_instr *i, struct mase_arena 
     return MASE_OK;
 }
 
+/* ---- instructions that only gradients have ---- */
+
+/* Memory for a result, whose type says its shape. */
+static enum mase_status add_result(const struct mase_instr *i, int n, struct mase_arena *a,
+                                   struct mase_tensor **tensor, int64_t samples,
+                                   struct mase_err *err)
+{
+    const struct mase_ptype *type = &i->result[n]->type;
+    const struct mase_shape shape = mase_ptype_shape(type, samples);
+    struct mase_tensor *t = tensor[i->result[n]->number] = mase_new(a, struct mase_tensor);
+    struct mase_arg result = { .kind = MASE_ARG_TENSOR, .tensor = t };
+    struct mase_node node = { .name = i->from ? i->from : mase_prims[i->prim].name };
+    *t = mase_tensor(a, type->dtype, &shape, false);
+    MASE_TRY(mase_ref_room(&(struct mase_call){ .arena = a, .node = &node }, &result, err));
+    mase_ref_allocate(a, &result);
+    return MASE_OK;
+}
+
+static void run_round_back(const struct mase_instr *i, struct mase_arena *a,
+                           struct mase_tensor **tensor)
+{
+    struct mase_rounding_back r = { .how = &i->round,
+                                    .rank = i->round_rank,
+                                    .dy = operand(&i->param[0], tensor),
+                                    .x = operand(&i->param[1], tensor),
+                                    .dx = tensor[i->result[0]->number] };
+    for (int j = 0; j < mase_format_learned(i->round.format); j++) {
+        r.value[j] = operand(&i->param[2 + j], tensor);
+        r.dvalue[j] = tensor[i->result[1 + j]->number];
+    }
+    mase_ref_round_back(&r, a);
+}
+
+static enum mase_status run_derived(const struct mase_instr *i, struct mase_arena *a,
+                                    struct mase_tensor **tensor, int64_t samples,
+                                    struct mase_err *err)
+{
+    struct mase_pcall k;
+    for (int n = 0; n < i->result_count; n++)
+        MASE_TRY(add_result(i, n, a, tensor, samples, err));
+    struct mase_tensor *out = tensor[i->result[0]->number];
+    if (i->prim == MASE_PRIM_round_back) {
+        run_round_back(i, a, tensor);
+        return MASE_OK;
+    }
+    mase_pcall_init(&k, a, i, tensor, samples);
+    const struct mase_tensor *dy = k.call.param[0].tensor;
+    if (i->prim != MASE_PRIM_adjoint)
+        return mase_ref_slope(out, &k.call, i->prim == MASE_PRIM_slope_y, err);
+    struct mase_tensor like = mase_tensor(a, out->dtype, &out->shape, false);
+    k.call.param[0].tensor = &like;
+    return mase_ref_adjoint(out, &k.call, dy, err);
+}
+
 enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a,
                                 struct mase_tensor **tensor, int64_t samples, struct mase_err *err)
 {
     if (i->prim == MASE_PRIM_round)
         return run_round(i, a, tensor, err);
+    if (i->prim == MASE_PRIM_round_back || mase_prim_is_derived(i->prim))
+        return run_derived(i, a, tensor, samples, err);
     struct mase_pcall k;
     mase_pcall_init(&k, a, i, tensor, samples);
     MASE_TRY(mase_call_infer(&k.call, err));

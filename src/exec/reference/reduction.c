@@ -284,13 +284,13 @@ static double element(const struct mase_vector *l, int64_t k)
     return ref_get(l->from, l->row[k]);
 }
 
-/* Elements of x sorted by the result they go into. */
-static int32_t *sort_elements(struct mase_call *c, const struct mase_tensor *x,
-                              const struct mase_reduction_op *op, int64_t vectors, int64_t length)
+const int32_t *mase_reduction_rows(struct mase_arena *a, const struct mase_tensor *x,
+                                   const struct mase_reduction_op *op, int64_t vectors,
+                                   int64_t length)
 {
     const int64_t n = mase_tensor_count(x);
-    int32_t *row = mase_new_array(c->arena, int32_t, (size_t)n);
-    int64_t *next = mase_new_array(c->arena, int64_t, (size_t)vectors);
+    int32_t *row = mase_new_array(a, int32_t, (size_t)n);
+    int64_t *next = mase_new_array(a, int64_t, (size_t)vectors);
     struct mase_shape kept = x->shape;
     for (int d = 0; d < kept.rank; d++)
         kept.dim[d] = op->in[d] ? 1 : kept.dim[d];
@@ -312,7 +312,7 @@ static enum mase_status reduce_vectors(struct mase_call *c, struct mase_tensor *
     for (int d = 0; d < x->shape.rank; d++)
         length *= op.in[d] ? x->shape.dim[d] : 1;
     const int64_t vectors = mase_tensor_count(out);
-    const int32_t *row = sort_elements(c, x, &op, vectors, length);
+    const int32_t *row = mase_reduction_rows(c->arena, x, &op, vectors, length);
     for (int64_t i = 0; i < vectors; i++) {
         const struct mase_vector l = {
             .at = element, .count = length, .from = x, .row = row + i * length
@@ -357,7 +357,7 @@ enum mase_status mase_forward_normalize(struct mase_call *c, struct mase_err *er
     for (int d = 0; d < x->shape.rank; d++)
         length *= op.in[d] ? x->shape.dim[d] : 1;
     const int64_t vectors = length ? mase_tensor_count(x) / length : 0;
-    const int32_t *row = sort_elements(c, x, &op, vectors, length);
+    const int32_t *row = mase_reduction_rows(c->arena, x, &op, vectors, length);
     for (int64_t i = 0; i < vectors; i++, row += length) {
         const struct mase_vector l = { .at = element, .count = length, .from = x, .row = row };
         const double norm = norm_of(&l, p), by = norm < eps ? eps : norm;

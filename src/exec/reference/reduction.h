@@ -39,6 +39,10 @@ struct mase_reduction_sum mase_reduction_sum(const struct mase_reduction_op *op,
 /* The derivative of the result by a value x of the line. */
 double mase_reduction_slope(const struct mase_reduction_op *op, const struct mase_vector *l,
                             const struct mase_reduction_sum *s, double x);
+/* The elements of x, sorted by the result that they go into: so many of each. */
+const int32_t *mase_reduction_rows(struct mase_arena *a, const struct mase_tensor *x,
+                                   const struct mase_reduction_op *op, int64_t vectors,
+                                   int64_t length);
 bool mase_reduction_is_flat(const struct mase_reduction_op *op);
 
 #endif /* MASE_EXEC_REFERENCE_REDUCTION_H */

@@ -108,8 +108,7 @@ enum mase_status mase_check_dropout(const struct mase_call *c, bool training,
 
 /* ---- activations ---- */
 
-/* A function of one value, and its derivative where there is no vector body for it; p: what the
- * call gives it. */
+/* A function of one value and its derivative; p: what the call gives it. */
 typedef double mase_activation_fn(double x, const double *p);
 struct mase_activation {
     mase_activation_fn *value, *slope;

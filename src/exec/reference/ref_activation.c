@@ -14,6 +14,12 @@ static double relu(double x, const double *p)
     return x < 0.0 ? 0.0 : x;
 }
 
+static double relu_slope(double x, const double *p)
+{
+    (void)p;
+    return x > 0.0 ? 1.0 : 0.0;
+}
+
 static double clip(double x, double lo, double hi)
 {
     return x < lo ? lo : x > hi ? hi : x;
@@ -25,14 +31,30 @@ static double relu6(double x, const double *p)
     return clip(x, 0.0, 6.0);
 }
 
+static double relu6_slope(double x, const double *p)
+{
+    (void)p;
+    return x > 0.0 && x < 6.0 ? 1.0 : 0.0;
+}
+
 static double leaky_relu(double x, const double *p)
 {
     return x < 0.0 ? p[0] * x : x;
 }
 
+static double leaky_relu_slope(double x, const double *p)
+{
+    return x > 0.0 ? 1.0 : p[0];
+}
+
 static double elu(double x, const double *p)
 {
     return x < 0.0 ? p[0] * expm1(x) : x;
+}
+
+static double elu_slope(double x, const double *p)
+{
+    return x > 0.0 ? 1.0 : p[0] * exp(x);
 }
 
 static double selu(double x, const double *p)
@@ -43,10 +65,24 @@ static double selu(double x, const double *p)
     return scale * (x < 0.0 ? alpha * expm1(x) : x);
 }
 
+static double selu_slope(double x, const double *p)
+{
+    (void)p;
+    const double alpha = 1.6732632423543772848170429916717;
+    const double scale = 1.0507009873554804934193349852946;
+    return scale * (x > 0.0 ? 1.0 : alpha * exp(x));
+}
+
 static double sigmoid(double x, const double *p)
 {
     (void)p;
     return 1.0 / (1.0 + exp(-x));
+}
+
+static double sigmoid_slope(double x, const double *p)
+{
+    const double y = sigmoid(x, p);
+    return y * (1.0 - y);
 }
 
 static double silu(double x, const double *p)
@@ -54,9 +90,20 @@ static double silu(double x, const double *p)
     return x * sigmoid(x, p);
 }
 
+static double silu_slope(double x, const double *p)
+{
+    const double y = sigmoid(x, p);
+    return y * (1.0 + x * (1.0 - y));
+}
+
 static double hardtanh(double x, const double *p)
 {
     return clip(x, p[0], p[1]);
+}
+
+static double hardtanh_slope(double x, const double *p)
+{
+    return x > p[0] && x < p[1] ? 1.0 : 0.0;
 }
 
 static double hardsigmoid(double x, const double *p)
@@ -64,9 +111,21 @@ static double hardsigmoid(double x, const double *p)
     return relu6(x + 3.0, p) / 6.0;
 }
 
+static double hardsigmoid_slope(double x, const double *p)
+{
+    (void)p;
+    return fabs(x) < 3.0 ? 1.0 / 6.0 : 0.0;
+}
+
 static double hardswish(double x, const double *p)
 {
     return x * hardsigmoid(x, p);
+}
+
+static double hardswish_slope(double x, const double *p)
+{
+    (void)p;
+    return x > 3.0 ? 1.0 : x < -3.0 ? 0.0 : x / 3.0 + 0.5;
 }
 
 static double hardshrink(double x, const double *p)
@@ -79,10 +138,21 @@ static double softshrink(double x, const double *p)
     return x > p[0] ? x - p[0] : x < -p[0] ? x + p[0] : 0.0 * x;
 }
 
+/* Of hardshrink, too. */
+static double shrink_slope(double x, const double *p)
+{
+    return fabs(x) > p[0] ? 1.0 : 0.0;
+}
+
 /* Linear above the threshold, where the exponential would not change the result. */
 static double softplus(double x, const double *p)
 {
     return x * p[0] > p[1] ? x : log1p(exp(x * p[0])) / p[0];
+}
+
+static double softplus_slope(double x, const double *p)
+{
+    return x * p[0] > p[1] ? 1.0 : sigmoid(x * p[0], p);
 }
 
 static double softsign(double x, const double *p)
@@ -91,10 +161,21 @@ static double softsign(double x, const double *p)
     return x / (1.0 + fabs(x));
 }
 
+static double softsign_slope(double x, const double *p)
+{
+    (void)p;
+    return 1.0 / ((1.0 + fabs(x)) * (1.0 + fabs(x)));
+}
+
 static double logsigmoid(double x, const double *p)
 {
     (void)p;
     return fmin(x, 0.0) - log1p(exp(-fabs(x)));
+}
+
+static double logsigmoid_slope(double x, const double *p)
+{
+    return sigmoid(-x, p);
 }
 
 /* log(1 + e^x), which is x long before e^x is too large. */
@@ -161,23 +242,23 @@ static double nan_to_num_slope(double x, const double *p)
 static const struct {
     mase_activation_fn *f;
     const char *param[2];
-    mase_activation_fn *slope; /* of what has no vector body (op_unary.c) */
+    mase_activation_fn *slope;
 } activations[MASE_OP_COUNT] = {
-    [MASE_OP_relu] = { relu, { 0 }, NULL },
-    [MASE_OP_relu6] = { relu6, { 0 }, NULL },
-    [MASE_OP_leaky_relu] = { leaky_relu, { "negative_slope" }, NULL },
-    [MASE_OP_elu] = { elu, { "alpha" }, NULL },
-    [MASE_OP_selu] = { selu, { 0 }, NULL },
-    [MASE_OP_silu] = { silu, { 0 }, NULL },
-    [MASE_OP_sigmoid] = { sigmoid, { 0 }, NULL },
-    [MASE_OP_hardtanh] = { hardtanh, { "min_val", "max_val" }, NULL },
-    [MASE_OP_hardswish] = { hardswish, { 0 }, NULL },
-    [MASE_OP_hardsigmoid] = { hardsigmoid, { 0 }, NULL },
-    [MASE_OP_hardshrink] = { hardshrink, { "lambd" }, NULL },
-    [MASE_OP_softshrink] = { softshrink, { "lambd" }, NULL },
-    [MASE_OP_softplus] = { softplus, { "beta", "threshold" }, NULL },
-    [MASE_OP_softsign] = { softsign, { 0 }, NULL },
-    [MASE_OP_logsigmoid] = { logsigmoid, { 0 }, NULL },
+    [MASE_OP_relu] = { relu, { 0 }, relu_slope },
+    [MASE_OP_relu6] = { relu6, { 0 }, relu6_slope },
+    [MASE_OP_leaky_relu] = { leaky_relu, { "negative_slope" }, leaky_relu_slope },
+    [MASE_OP_elu] = { elu, { "alpha" }, elu_slope },
+    [MASE_OP_selu] = { selu, { 0 }, selu_slope },
+    [MASE_OP_silu] = { silu, { 0 }, silu_slope },
+    [MASE_OP_sigmoid] = { sigmoid, { 0 }, sigmoid_slope },
+    [MASE_OP_hardtanh] = { hardtanh, { "min_val", "max_val" }, hardtanh_slope },
+    [MASE_OP_hardswish] = { hardswish, { 0 }, hardswish_slope },
+    [MASE_OP_hardsigmoid] = { hardsigmoid, { 0 }, hardsigmoid_slope },
+    [MASE_OP_hardshrink] = { hardshrink, { "lambd" }, shrink_slope },
+    [MASE_OP_softshrink] = { softshrink, { "lambd" }, shrink_slope },
+    [MASE_OP_softplus] = { softplus, { "beta", "threshold" }, softplus_slope },
+    [MASE_OP_softsign] = { softsign, { 0 }, softsign_slope },
+    [MASE_OP_logsigmoid] = { logsigmoid, { 0 }, logsigmoid_slope },
     [MASE_OP_mish] = { mish, { 0 }, mish_slope },
     [MASE_OP_celu] = { celu, { "alpha" }, celu_slope },
     [MASE_OP_threshold] = { threshold, { "threshold", "value" }, threshold_slope },
