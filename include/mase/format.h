@@ -70,6 +70,12 @@ typedef void mase_quant_geometry_fn(int64_t *length, const struct mase_shape *s,
 /* Can a tensor of this shape be cut so? Its blocks may have to fill it. */
 typedef enum mase_status mase_quant_fits_fn(const struct mase_shape *s, enum mase_role role,
                                             const void *params, struct mase_err *err);
+/* What a block shares whose largest magnitude is this; around is what it finds of other blocks,
+ * NaN: nothing. MASE_NO_CODE: the block becomes NaN. */
+typedef int64_t mase_quant_share_fn(float largest, float around, const void *params);
+/* One value, and its code, in a block that shares this. */
+typedef float mase_quant_round_fn(float x, int64_t shared, const void *params);
+typedef int64_t mase_quant_code_fn(float q, int64_t shared, const void *params);
 /* The n values of one block, which were rounded by this format or by others, as integers, and what
  * they share: *shared, which is on entry the number of the block. False, with MASE_NO_CODE in the
  * place of such values, when some are none of the format's. */
@@ -158,13 +164,17 @@ struct mase_quant_info {
     mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
     mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
     bool (*alone)(
-        const void *params);  /* NULL, or: with these parameters every value is one, after all */
-    mase_quant_fits_fn *fits; /* NULL: any tensor can be cut */
-    mase_quant_fn *quantize;
-    mase_quant_encode_fn *encode;
+        const void *params);    /* NULL, or: with these parameters every value is one, after all */
+    mase_quant_fits_fn *fits;   /* NULL: any tensor can be cut */
+    mase_quant_fn *quantize;    /* NULL: value by value, by share and round */
+    mase_quant_share_fn *share; /* by whole numbers; NULL: a block shares nothing */
+    mase_quant_round_fn *round;
+    mase_quant_encode_fn *encode; /* NULL: value by value, by share and code */
+    mase_quant_code_fn *code;
     mase_quant_decode_fn *decode;
     mase_quant_limits_fn *limits; /* NULL: those of its codes, which share nothing */
-    mase_quant_range_fn *range;
+    mase_quant_range_fn *range;   /* NULL: from -top to top */
+    int64_t (*top)(const void *params);
     int (*bits)(const void *params);        /* of a value, without what it shares */
     int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
     mase_quant_integer_fn *integer;         /* NULL: there is none */
@@ -275,6 +285,15 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x,
 /* The same for n values in a row, no samples. */
 void mase_quantize_values(const struct mase_format *f, float *q, const float *x, int64_t n,
                           enum mase_sign sign);
+/* Blocks side by side, as plans have them. */
+void mase_quantize_blocks(const struct mase_format *f, float *q, const float *x,
+                          const struct mase_block *b, enum mase_sign sign);
+/* The codes of one block, as mase_quant_encode_fn gives them. */
+bool mase_format_encode(int64_t *code, int64_t *shared, const struct mase_format *f, const float *q,
+                        int64_t n, enum mase_sign sign);
+/* Its lowest and highest code. */
+void mase_format_range(int64_t *low, int64_t *high, const struct mase_format *f,
+                       enum mase_sign sign);
 /* The integer codes of quantised values, (count of s); MASE_NO_CODE for those that are none of the
  * format's. It looks at values alone, so it judges what others have quantised, too. Returns how
  * many have none. */

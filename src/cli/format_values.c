@@ -36,8 +36,8 @@ static int64_t shared_by_one(const struct mase_format *f)
     for (int i = 0; i < N; i++)
         row[i] = i;
     const struct mase_block b = { .row = row, .rows = N, .lanes = 1 };
-    f->row->quantize(q, parts, &b, f->params, MASE_SIGNED);
-    f->row->encode(code, &shared, q, N, f->params, MASE_SIGNED);
+    mase_quantize_blocks(f, q, parts, &b, MASE_SIGNED);
+    mase_format_encode(code, &shared, f, q, N, MASE_SIGNED);
     return shared;
 }
 
@@ -64,7 +64,7 @@ static struct facts facts_of(const struct mase_format *f)
     mase_format_limits(&facts.low, &facts.high, f, MASE_SIGNED);
     facts.small = step_of(least, above(f, least, facts.shared));
     facts.large = step_of(below(f, most, facts.shared), most);
-    f->row->range(&first, &last, f->params, MASE_SIGNED);
+    mase_format_range(&first, &last, f, MASE_SIGNED);
     facts.values = last - first + 1;
     return facts;
 }

@@ -25,7 +25,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "quant/quant.h"
 
@@ -190,34 +189,27 @@ static float residual_value(int64_t code, int64_t levels)
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     const struct binary *p = opaque;
-    const uint32_t bits = (uint32_t)shared;
-    float scale;
     if (p->levels)
         return residual_value(code, p->levels);
     if (p->bipolar)
         return code ? 1.0f : -1.0f;
-    memcpy(&scale, &bits, sizeof scale);
-    return code ? scale : 0.0f;
+    return code ? mase_shared_float(shared) : 0.0f;
+}
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const struct binary *p = opaque;
+    const int64_t code =
+        p->levels && isfinite(q) ? (int64_t)rintf(q * (float)whole_of(p->levels)) : q > 0;
+    return decode(code, shared, p) == q ? code : MASE_NO_CODE;
 }
 
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct binary *p = opaque;
-    const float scale = is_alone(p) ? 0.0f : mase_largest(q, n);
-    uint32_t bits;
-    bool all = true;
     (void)sign;
-    memcpy(&bits, &scale, sizeof bits);
-    *shared = (int64_t)bits;
-    for (int64_t i = 0; i < n; i++) {
-        code[i] = p->levels && isfinite(q[i]) ? (int64_t)rintf(q[i] * (float)whole_of(p->levels))
-                                              : q[i] > 0;
-        if (decode(code[i], *shared, p) != q[i])
-            code[i] = MASE_NO_CODE;
-        all &= code[i] != MASE_NO_CODE;
-    }
-    return all;
+    *shared = mase_share_float(is_alone(opaque) ? 0.0f : mase_largest(q, n));
+    return mase_encode_by(code, *shared, q, n, code_of, opaque);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)

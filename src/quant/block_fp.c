@@ -67,14 +67,17 @@ struct mase_block_fp_grid mase_block_fp_grid(const void *opaque)
     };
 }
 
-static float exponent_of(float largest, const struct mase_block_fp_grid *g)
+static int64_t share(float largest, float around, const void *opaque)
 {
+    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
     const float e = ceilf(log2f(largest > 0 ? largest : 1.0f));
-    return e < g->lo ? g->lo : e > g->hi ? g->hi : e;
+    (void)around;
+    return isfinite(largest) ? (int64_t)mase_clamp(e, g.lo, g.hi) : MASE_NO_CODE;
 }
 
-static float round_value(float x, float scale, float mantissas)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
+    const float mantissas = mase_block_fp_grid(opaque).mantissas, scale = exp2f((float)shared);
     float m = rintf((fabsf(x) + MASE_TINY) / scale * mantissas);
     if (m < 0)
         m = 0;
@@ -85,48 +88,31 @@ static float round_value(float x, float scale, float mantissas)
     return isnan(q) || !is_kept ? q : x;
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+/* ---- codes ---- */
+
+static int64_t top_of(const void *opaque)
 {
-    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
-    float scale[MASE_BLOCK_CHUNK];
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t from = 0; from < b->lanes; from += MASE_BLOCK_CHUNK) {
-        const int64_t n = b->lanes - from < MASE_BLOCK_CHUNK ? b->lanes - from : MASE_BLOCK_CHUNK;
-        mase_block_largest(scale, x, b, from, n);
-        for (int64_t l = 0; l < n; l++)
-            scale[l] = isfinite(scale[l]) ? exp2f(exponent_of(scale[l], &g)) : NAN;
-        for (int64_t r = 0; r < b->rows; r++)
-            for (int64_t l = 0; l < n; l++) {
-                const int64_t i = b->row[r] + from + l;
-                q[i] = round_value(x[i], scale[l], g.mantissas);
-            }
-    }
+    return (INT64_C(1) << (((const struct block_fp *)opaque)->width - 1)) - 1;
 }
 
-/* ---- codes ---- */
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const float kept_or_q = fabsf(q) <= MASE_KEPT ? 0.0f : q;
+    const double top = (double)top_of(opaque);
+    return mase_whole_code(ldexp((double)kept_or_q, mase_width_of(opaque) - 1 - (int)shared), -top,
+                           top);
+}
 
 /* The exponent is that of the largest value, which fills its mantissa at least by half. */
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct block_fp *p = opaque;
-    const int64_t mantissas = INT64_C(1) << (p->width - 1);
-    const float largest = mase_largest(q, n);
-    bool all = true;
+    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
     int e;
     (void)sign;
-    frexpf(largest, &e);
-    const int64_t lo = -p->exponent_bias, hi = (INT64_C(1) << p->exponent_width) - 1 + lo;
-    *shared = e < lo ? lo : e > hi ? hi : e;
-    for (int64_t i = 0; i < n; i++) {
-        const float kept_or_q = fabsf(q[i]) <= MASE_KEPT ? 0.0f : q[i];
-        const double v = ldexp((double)kept_or_q, (int)(p->width - 1 - *shared));
-        const bool ok = fabs(v) < (double)mantissas && v == rint(v); /* false for NaN */
-        code[i] = ok ? (int64_t)v : MASE_NO_CODE;
-        all &= ok;
-    }
-    return all;
+    frexpf(mase_largest(q, n), &e);
+    *shared = (int64_t)mase_clamp((float)e, g.lo, g.hi);
+    return mase_encode_by(code, *shared, q, n, code_of, opaque);
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
@@ -140,20 +126,8 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     const struct block_fp *p = opaque;
     const int64_t top = (INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias;
     (void)sign;
-    *high = decode((INT64_C(1) << (p->width - 1)) - 1, top < 128 ? top : 128, p);
+    *high = decode(top_of(p), top < 128 ? top : 128, p);
     *low = -*high;
-}
-
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
-{
-    (void)sign;
-    *high = (INT64_C(1) << (((const struct block_fp *)opaque)->width - 1)) - 1;
-    *low = -*high;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct block_fp *)opaque)->width;
 }
 
 static int shared_bits(const void *opaque)
@@ -171,12 +145,13 @@ const struct mase_quant_info mase_quant_block_fp = {
     .size = sizeof(struct block_fp),
     .resolve = resolve,
     .geometry = geometry,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
     .limits = limits,
-    .range = range,
-    .bits = bits,
+    .top = top_of,
+    .bits = mase_width_of,
     .shared_bits = shared_bits,
     .for_data = true,
     .unstable = true,

@@ -56,30 +56,32 @@ static int64_t bias_of(float largest, const struct block_log *p)
     return (int64_t)mase_clamp(b, 0.0f, (float)most_bias(p));
 }
 
-static struct mase_log_grid grid_of(int64_t bias, const struct block_log *p)
+static struct mase_log_grid grid_of(int64_t bias, const void *opaque)
 {
+    const struct block_log *p = opaque;
     return (struct mase_log_grid){ -bias, exponents_of(p) - 1 - bias };
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static int64_t share(float largest, float around, const void *opaque)
 {
-    const struct block_log *p = opaque;
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        if (largest == 0)
-            largest = b->around && isfinite(b->around[l]) ? b->around[l] : 1.0f;
-        const struct mase_log_grid g = grid_of(isnan(largest) ? 0 : bias_of(largest, p), p);
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = isnan(largest) ? NAN : mase_log_round(x[i], &g);
-        }
-    }
+    if (largest == 0)
+        largest = isfinite(around) ? around : 1.0f;
+    return isnan(largest) ? MASE_NO_CODE : bias_of(largest, opaque);
+}
+
+static float round_value(float x, int64_t shared, const void *opaque)
+{
+    const struct mase_log_grid g = grid_of(shared, opaque);
+    return mase_log_round(x, &g);
 }
 
 /* ---- codes ---- */
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const struct mase_log_grid g = grid_of(shared, opaque);
+    return mase_log_encode(q, &g);
+}
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
@@ -92,18 +94,11 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct block_log *p = opaque;
-    const float largest = mase_largest(q, n);
+    const int64_t first = share(mase_largest(q, n), NAN, opaque), most = most_bias(opaque);
+    const int64_t end = first + exponents_of(opaque) - 1;
+    const struct mase_shared biases = { first ? first - 1 : 0, end < most ? end : most, first };
     (void)sign;
-    const int64_t first = bias_of(largest > 0 ? largest : 1.0f, p);
-    for (int64_t b = first ? first - 1 : 0; b <= most_bias(p) && b < first + exponents_of(p); b++) {
-        const struct mase_log_grid g = grid_of(b, p);
-        *shared = b;
-        if (mase_encode_each(code, q, n, mase_log_encode, &g))
-            return true;
-    }
-    const struct mase_log_grid g = grid_of(*shared = first, p);
-    return mase_encode_each(code, q, n, mase_log_encode, &g);
+    return mase_encode_sharing(code, shared, q, n, &biases, code_of, opaque);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
@@ -111,11 +106,6 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     (void)sign;
     *low = 0;
     *high = 2 * exponents_of(opaque) - 1;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct block_log *)opaque)->width;
 }
 
 static int shared_bits(const void *opaque)
@@ -132,11 +122,12 @@ const struct mase_quant_info mase_quant_block_log = {
     .params = params,
     .size = sizeof(struct block_log),
     .geometry = geometry,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
     .range = range,
-    .bits = bits,
+    .bits = mase_width_of,
     .shared_bits = shared_bits,
     .looks_around = MASE_LOOKS_FOR_LEAST,
 };

@@ -50,34 +50,32 @@ static int64_t most_bias(const struct block_minifloat *p)
     return (INT64_C(1) << p->exponent_bias_width) - 1;
 }
 
-static int64_t bias_of(float largest, const struct block_minifloat *p)
+static int64_t share(float largest, float around, const void *opaque)
 {
     const float b = floorf(log2f(largest > 0 ? largest : 1.0f));
-    return (int64_t)mase_clamp(b, 0.0f, (float)most_bias(p));
+    (void)around;
+    return isnan(largest) ? MASE_NO_CODE : (int64_t)mase_clamp(b, 0.0f, (float)most_bias(opaque));
 }
 
-static struct mase_minifloat_grid grid_of(int64_t bias, const struct block_minifloat *p)
+static struct mase_minifloat_grid grid_of(int64_t bias, const void *opaque)
 {
+    const struct block_minifloat *p = opaque;
     return mase_minifloat_grid(p->width, p->exponent_width, bias);
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct block_minifloat *p = opaque;
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        const struct mase_minifloat_grid g = grid_of(isnan(largest) ? 0 : bias_of(largest, p), p);
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = isnan(largest) ? NAN : mase_minifloat_ieee(x[i], &g);
-        }
-    }
+    const struct mase_minifloat_grid g = grid_of(shared, opaque);
+    return mase_minifloat_ieee(x, &g);
 }
 
 /* ---- codes ---- */
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const struct mase_minifloat_grid g = grid_of(shared, opaque);
+    return mase_minifloat_ieee_encode(q, &g);
+}
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
@@ -89,31 +87,16 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct block_minifloat *p = opaque;
-    const float largest = mase_largest(q, n);
+    const int64_t first = share(mase_largest(q, n), NAN, opaque);
+    const struct mase_shared biases = { first, most_bias(opaque), first };
     (void)sign;
-    const int64_t first = bias_of(largest, p);
-    for (int64_t b = first; b <= most_bias(p); b++) {
-        const struct mase_minifloat_grid g = grid_of(b, p);
-        *shared = b;
-        if (mase_encode_each(code, q, n, mase_minifloat_ieee_encode, &g))
-            return true;
-    }
-    const struct mase_minifloat_grid g = grid_of(*shared = first, p);
-    return mase_encode_each(code, q, n, mase_minifloat_ieee_encode, &g);
+    return mase_encode_sharing(code, shared, q, n, &biases, code_of, opaque);
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t top_of(const void *opaque)
 {
     const struct mase_minifloat_grid g = grid_of(0, opaque);
-    (void)sign;
-    *high = mase_minifloat_ieee_top(&g);
-    *low = -*high;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct block_minifloat *)opaque)->width;
+    return mase_minifloat_ieee_top(&g);
 }
 
 static int shared_bits(const void *opaque)
@@ -131,11 +114,12 @@ const struct mase_quant_info mase_quant_block_minifloat = {
     .size = sizeof(struct block_minifloat),
     .resolve = resolve,
     .geometry = geometry,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
-    .range = range,
-    .bits = bits,
+    .top = top_of,
+    .bits = mase_width_of,
     .shared_bits = shared_bits,
     .unstable = true,
 };

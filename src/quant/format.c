@@ -92,10 +92,41 @@ bool mase_format_breaks_zeros(const struct mase_format *f)
     return isnan(rounded_zero(f));
 }
 
+/* Each lane shares what its largest value decides. */
+static void round_sharing(const struct mase_format *f, float *q, const float *x,
+                          const struct mase_block *b)
+{
+    for (int64_t l = 0; l < b->lanes; l++) {
+        float largest;
+        mase_block_largest(&largest, x, b, l, 1);
+        const int64_t shared = f->row->share(largest, b->around ? b->around[l] : NAN, f->params);
+        for (int64_t r = 0; r < b->rows; r++) {
+            const int64_t i = b->row[r] + l;
+            q[i] = shared == MASE_NO_CODE ? NAN : f->row->round(x[i], shared, f->params);
+        }
+    }
+}
+
+void mase_quantize_blocks(const struct mase_format *f, float *q, const float *x,
+                          const struct mase_block *b, enum mase_sign sign)
+{
+    if (f->row->quantize) {
+        f->row->quantize(q, x, b, f->params, sign);
+        return;
+    }
+    if (f->row->share) {
+        round_sharing(f, q, x, b);
+        return;
+    }
+    for (int64_t r = 0; r < b->rows; r++)
+        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
+            q[i] = f->row->round(x[i], 0, f->params);
+}
+
 /* Blocks from .. to, one after the other: offsets serves them all. */
-static void quantize_blocks(const struct mase_format *f, float *q, const float *x,
-                            const struct mase_blocks *blocks, int64_t from, int64_t to,
-                            enum mase_sign sign, int64_t *offset)
+static void quantize_each(const struct mase_format *f, float *q, const float *x,
+                          const struct mase_blocks *blocks, int64_t from, int64_t to,
+                          enum mase_sign sign, int64_t *offset)
 {
     const enum mase_looks looks = f->row->looks_around;
     float around = mase_around_none(looks);
@@ -106,7 +137,7 @@ static void quantize_blocks(const struct mase_format *f, float *q, const float *
     for (int64_t i = from; i < to; i++) {
         const int64_t rows = mase_blocks_offsets(blocks, i, offset);
         const struct mase_block b = { offset, rows, 1, &around, i - from };
-        f->row->quantize(q, x, &b, f->params, sign);
+        mase_quantize_blocks(f, q, x, &b, sign);
     }
 }
 
@@ -128,11 +159,11 @@ void mase_quantize(const struct mase_format *f, float *q, const float *x,
         int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest);
         const int64_t each = blocks_each(&blocks, role);
         for (int64_t i = 0; i < blocks.count; i += each)
-            quantize_blocks(f, q, x, &blocks, i, i + each, sign, offset);
+            quantize_each(f, q, x, &blocks, i, i + each, sign, offset);
         mase_arena_release(&a);
     } else if (f) {
         const int64_t start = 0;
-        f->row->quantize(q, x, &(struct mase_block){ &start, 1, n, NULL, 0 }, f->params, sign);
+        mase_quantize_blocks(f, q, x, &(struct mase_block){ &start, 1, n, NULL, 0 }, sign);
     } else if (n > 0 && q != x) {
         memcpy(q, x, (size_t)n * sizeof *q);
     }
@@ -146,15 +177,53 @@ void mase_quantize_values(const struct mase_format *f, float *q, const float *x,
 
 /* ---- codes ---- */
 
-bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,
-                      const void *grid)
+bool mase_encode_by(int64_t *code, int64_t shared, const float *q, int64_t n,
+                    mase_quant_code_fn *code_of, const void *params)
 {
     bool all = true;
     for (int64_t i = 0; i < n; i++) {
-        code[i] = code_of(q[i], grid);
+        code[i] = code_of(q[i], shared, params);
         all &= code[i] != MASE_NO_CODE;
     }
     return all;
+}
+
+bool mase_encode_sharing(int64_t *code, int64_t *shared, const float *q, int64_t n,
+                         const struct mase_shared *among, mase_quant_code_fn *code_of,
+                         const void *params)
+{
+    for (*shared = among->from; *shared <= among->to; ++*shared)
+        if (mase_encode_by(code, *shared, q, n, code_of, params))
+            return true;
+    *shared = among->else_take;
+    return mase_encode_by(code, *shared, q, n, code_of, params);
+}
+
+bool mase_format_encode(int64_t *code, int64_t *shared, const struct mase_format *f, const float *q,
+                        int64_t n, enum mase_sign sign)
+{
+    const struct mase_quant_info *row = f->row;
+    if (row->encode)
+        return row->encode(code, shared, q, n, f->params, sign);
+    *shared = row->share ? row->share(mase_largest(q, n), NAN, f->params) : 0;
+    *shared = *shared == MASE_NO_CODE ? 0 : *shared;
+    return mase_encode_by(code, *shared, q, n, row->code, f->params);
+}
+
+void mase_format_range(int64_t *low, int64_t *high, const struct mase_format *f,
+                       enum mase_sign sign)
+{
+    if (f->row->range) {
+        f->row->range(low, high, f->params, sign);
+        return;
+    }
+    *high = f->row->top(f->params);
+    *low = -*high;
+}
+
+int mase_width_of(const void *params)
+{
+    return (int)*(const int64_t *)params;
 }
 
 static int64_t encode_block(int64_t *code, const struct mase_format *f, const float *q,
@@ -164,7 +233,7 @@ static int64_t encode_block(int64_t *code, const struct mase_format *f, const fl
     int64_t shared = index, missing = 0;
     for (int64_t k = 0; k < n; k++)
         values[k] = q[offset[k]];
-    f->row->encode(codes, &shared, values, n, f->params, sign);
+    mase_format_encode(codes, &shared, f, values, n, sign);
     for (int64_t k = 0; k < n; k++) {
         code[offset[k]] = codes[k];
         missing += codes[k] == MASE_NO_CODE;
@@ -184,7 +253,7 @@ int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const floa
         return n;
     }
     if (!mase_format_has_blocks(f)) {
-        if (f->row->encode(code, &shared, q, n, f->params, sign))
+        if (mase_format_encode(code, &shared, f, q, n, sign))
             return 0;
         for (int64_t i = 0; i < n; i++)
             missing += code[i] == MASE_NO_CODE;
@@ -213,7 +282,7 @@ void mase_format_limits(float *low, float *high, const struct mase_format *f, en
     if (f && f->row->limits) {
         f->row->limits(low, high, f->params, sign);
     } else if (f) {
-        f->row->range(&least, &most, f->params, sign);
+        mase_format_range(&least, &most, f, sign);
         *low = f->row->decode(least, 0, f->params);
         *high = f->row->decode(most, 0, f->params);
     }
@@ -239,14 +308,14 @@ bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index
         *step = g.scale;
         return true;
     }
-    if (!f->row->grid || !f->row->encode)
+    if (!f->row->grid)
         return false;
     /* a zero behind the values tells the code that stands for it: far from it a step would be the
      * difference of two rounded products */
     int64_t *code = mase_xcalloc((size_t)(n + 1) * sizeof *code);
     float *value = mase_xcalloc((size_t)(n + 1) * sizeof *value);
     memcpy(value, q, (size_t)n * sizeof *value);
-    const bool found = f->row->encode(code, &shared, value, n + 1, f->params, sign);
+    const bool found = mase_format_encode(code, &shared, f, value, n + 1, sign);
     if (found)
         *step = f->row->decode(code[n] + 1, shared, f->params);
     mase_xfree(code);

@@ -142,11 +142,6 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     *high = steps - 1;
 }
 
-static int bits(const void *opaque)
-{
-    return (int)((const struct integer *)opaque)->width;
-}
-
 static struct mase_integer_form integer(const void *opaque)
 {
     const struct integer *p = opaque;
@@ -163,7 +158,7 @@ static bool by_chance(const void *opaque)
         .name = name_, .suffix = suffix_, .func = func_, .help = help_, .params = params_, \
         .drawn = "integer(4, 2)", .size = sizeof(struct integer), .resolve = resolve_,     \
         .quantize = quantize, .encode = encode, .decode = decode, .limits = limits,        \
-        .range = range, .bits = bits, .integer = integer, .rounds = rounds_,               \
+        .range = range, .bits = mase_width_of, .integer = integer, .rounds = rounds_,      \
         .by_chance = by_chance                                                             \
     }
 

@@ -49,16 +49,6 @@ float mase_log_round(float x, const struct mase_log_grid *g)
     return mase_sign_of(x + tenth) * exp2f(mase_clamp(e, (float)g->lo, (float)g->hi));
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    const struct mase_log_grid g = grid_of(opaque);
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = mase_log_round(x[i], &g);
-}
-
 /* ---- codes: from the lowest value, -2^hi, to the highest ---- */
 
 float mase_log_decode(int64_t code, const struct mase_log_grid *g)
@@ -67,9 +57,8 @@ float mase_log_decode(int64_t code, const struct mase_log_grid *g)
     return code < half ? -exp2f((float)(g->hi - code)) : exp2f((float)(g->lo + code - half));
 }
 
-int64_t mase_log_encode(float q, const void *grid)
+int64_t mase_log_encode(float q, const struct mase_log_grid *g)
 {
-    const struct mase_log_grid *g = grid;
     const int64_t half = g->hi - g->lo + 1;
     const bool underflows = q == 0 && exp2f((float)g->lo) == 0; /* so small that it is a zero */
     const bool overflows = isinf(q) && isinf(exp2f((float)g->hi));
@@ -81,6 +70,20 @@ int64_t mase_log_encode(float q, const void *grid)
     return signbit(q) ? g->hi - at : half + at - g->lo;
 }
 
+static float round_value(float x, int64_t shared, const void *opaque)
+{
+    const struct mase_log_grid g = grid_of(opaque);
+    (void)shared;
+    return mase_log_round(x, &g);
+}
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const struct mase_log_grid g = grid_of(opaque);
+    (void)shared;
+    return mase_log_encode(q, &g);
+}
+
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     const struct mase_log_grid g = grid_of(opaque);
@@ -88,25 +91,11 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return mase_log_decode(code, &g);
 }
 
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
-{
-    const struct mase_log_grid g = grid_of(opaque);
-    (void)sign;
-    *shared = 0;
-    return mase_encode_each(code, q, n, mase_log_encode, &g);
-}
-
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
     (void)sign;
     *low = 0;
     *high = (INT64_C(1) << ((const struct logarithm *)opaque)->width) - 1;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct logarithm *)opaque)->width;
 }
 
 const struct mase_quant_info mase_quant_log = {
@@ -118,9 +107,9 @@ const struct mase_quant_info mase_quant_log = {
     .params = params,
     .size = sizeof(struct logarithm),
     .resolve = resolve,
-    .quantize = quantize,
-    .encode = encode,
+    .round = round_value,
+    .code = code_of,
     .decode = decode,
     .range = range,
-    .bits = bits,
+    .bits = mase_width_of,
 };

@@ -87,8 +87,9 @@ static int mantissa_bits(const struct minifloat *p)
 }
 
 /* The code of the largest finite value. */
-static int64_t top_of(const struct minifloat *p)
+static int64_t top_of(const void *opaque)
 {
+    const struct minifloat *p = opaque;
     const int64_t all = INT64_C(1) << (p->width - 1);
     if (is(p->specials, "ieee"))
         return all - (INT64_C(1) << mantissa_bits(p)) - 1;
@@ -183,16 +184,6 @@ float mase_float_round(float x, const struct mase_float_grid *g)
     return (float)q + g->zero;
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    const struct mase_float_grid *g = mase_minifloat_float_grid(opaque);
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = mase_float_round(x[i], g);
-}
-
 /* ---- codes: exponent and mantissa side by side, as they are stored; infinity has none ---- */
 
 float mase_float_decode(int64_t code, const struct mase_float_grid *g)
@@ -201,9 +192,8 @@ float mase_float_decode(int64_t code, const struct mase_float_grid *g)
     return code < 0 ? -size : size;
 }
 
-int64_t mase_float_encode(float q, const void *grid)
+int64_t mase_float_encode(float q, const struct mase_float_grid *g)
 {
-    const struct mase_float_grid *g = grid;
     const float size = fabsf(q);
     int e;
     if (!(size <= g->most)) /* NaN too */
@@ -224,24 +214,16 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return mase_float_decode(code, mase_minifloat_float_grid(opaque));
 }
 
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
-    (void)sign;
-    *shared = 0;
-    return mase_encode_each(code, q, n, mase_float_encode, mase_minifloat_float_grid(opaque));
+    (void)shared;
+    return mase_float_round(x, mase_minifloat_float_grid(opaque));
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    (void)sign;
-    *high = top_of(opaque);
-    *low = -*high;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct minifloat *)opaque)->width;
+    (void)shared;
+    return mase_float_encode(q, mase_minifloat_float_grid(opaque));
 }
 
 static bool by_chance(const void *opaque)
@@ -251,12 +233,13 @@ static bool by_chance(const void *opaque)
 
 /* ---- rows ---- */
 
-#define ROW(name_, suffix_, params_, resolve_, standard_, same_as_, help_)                       \
-    {                                                                                            \
-        .name = #name_, .suffix = suffix_, .func = #name_, .help = help_, .params = params_,     \
-        .standard = standard_, .same_as = same_as_, .drawn = "minifloat(5, 2, NA, none)",        \
-        .size = sizeof(struct minifloat), .resolve = resolve_, .quantize = quantize,             \
-        .encode = encode, .decode = decode, .range = range, .bits = bits, .by_chance = by_chance \
+#define ROW(name_, suffix_, params_, resolve_, standard_, same_as_, help_)                   \
+    {                                                                                        \
+        .name = #name_, .suffix = suffix_, .func = #name_, .help = help_, .params = params_, \
+        .standard = standard_, .same_as = same_as_, .drawn = "minifloat(5, 2, NA, none)",    \
+        .size = sizeof(struct minifloat), .resolve = resolve_, .round = round_value,         \
+        .code = code_of, .decode = decode, .top = top_of, .bits = mase_width_of,             \
+        .by_chance = by_chance                                                               \
     }
 
 const struct mase_quant_info mase_quant_minifloat =

@@ -20,23 +20,15 @@
 
 #include "quant/quant.h"
 
-static float round_value(float x, const struct mase_minifloat_grid *g)
-{
-    const float e = mase_clamp(ceilf(log2f(fabsf(x) + MASE_TINY)), g->lo, g->hi);
-    const float scale = exp2f(e);
-    const float m = rintf(fabsf(x) / scale * g->mantissas);
-    const float cut = mase_clamp(m, 0.0f, g->mantissas - 1);
-    return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * (cut / g->mantissas));
-}
-
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
     const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = round_value(x[i], &g);
+    const float e = mase_clamp(ceilf(log2f(fabsf(x) + MASE_TINY)), g.lo, g.hi);
+    const float scale = exp2f(e);
+    const float m = rintf(fabsf(x) / scale * g.mantissas);
+    const float cut = mase_clamp(m, 0.0f, g.mantissas - 1);
+    (void)shared;
+    return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * (cut / g.mantissas));
 }
 
 /* ---- codes: all mantissas of the lowest exponent, then the upper half of each other's ---- */
@@ -56,43 +48,28 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return code < 0 ? -size_of(-code, &g) : size_of(code, &g);
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
     const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    const int64_t all = (int64_t)g.mantissas;
-    (void)sign;
-    *high = all - 1 + (int64_t)(g.hi - g.lo) * (all / 2);
-    *low = -*high;
-}
-
-static int64_t code_of(float q, const void *grid)
-{
-    const struct mase_minifloat_grid *g = grid;
-    const int64_t all = (int64_t)g->mantissas, half = all / 2;
+    const int64_t all = (int64_t)g.mantissas, half = all / 2;
     int e;
+    (void)shared;
     if (fabsf(q) <= MASE_KEPT)
         return 0;
     frexpf(q, &e); /* 2^(e-1) <= |q| < 2^e, the mantissa's upper half */
-    const int64_t above = (float)e > g->lo ? e - (int64_t)g->lo : 0;
-    const double m = ldexp(fabs((double)q), (int)(-g->lo - (float)above)) * (double)g->mantissas;
-    if (!isfinite(q) || (float)e > g->hi || m != rint(m) || m > (double)(all - 1))
+    const int64_t above = (float)e > g.lo ? e - (int64_t)g.lo : 0;
+    const double m = ldexp(fabs((double)q), (int)(-g.lo - (float)above)) * (double)g.mantissas;
+    if (!isfinite(q) || (float)e > g.hi || m != rint(m) || m > (double)(all - 1))
         return MASE_NO_CODE;
     const int64_t size = above ? all + (above - 1) * half + (int64_t)m - half : (int64_t)m;
     return q < 0 ? -size : size;
 }
 
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
+static int64_t top_of(const void *opaque)
 {
     const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    (void)sign;
-    *shared = 0;
-    return mase_encode_each(code, q, n, code_of, &g);
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct mase_minifloat *)opaque)->width;
+    const int64_t all = (int64_t)g.mantissas;
+    return all - 1 + (int64_t)(g.hi - g.lo) * (all / 2);
 }
 
 const struct mase_quant_info mase_quant_minifloat_denorm = {
@@ -105,10 +82,10 @@ const struct mase_quant_info mase_quant_minifloat_denorm = {
     .params = mase_minifloat_params,
     .size = sizeof(struct mase_minifloat),
     .resolve = mase_minifloat_resolve,
-    .quantize = quantize,
-    .encode = encode,
+    .round = round_value,
+    .code = code_of,
     .decode = decode,
-    .range = range,
-    .bits = bits,
+    .top = top_of,
+    .bits = mase_width_of,
     .unstable = true,
 };

@@ -75,16 +75,6 @@ struct mase_minifloat_grid mase_minifloat_grid_of(const void *opaque)
     return mase_minifloat_grid(p->width, p->exponent_width, p->exponent_bias);
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = mase_minifloat_ieee(x[i], &g);
-}
-
 /* ---- codes: exponent and mantissa side by side, as they would be stored ---- */
 
 float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_grid *g)
@@ -100,9 +90,8 @@ int64_t mase_minifloat_ieee_top(const struct mase_minifloat_grid *g)
     return (int64_t)(g->hi - g->lo + 1) * (int64_t)g->mantissas - 1;
 }
 
-int64_t mase_minifloat_ieee_encode(float q, const void *grid)
+int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_grid *g)
 {
-    const struct mase_minifloat_grid *g = grid;
     const int64_t all = (int64_t)g->mantissas;
     int e;
     if (fabsf(q) <= MASE_KEPT)
@@ -117,6 +106,22 @@ int64_t mase_minifloat_ieee_encode(float q, const void *grid)
     return q < 0 ? -size : size;
 }
 
+/* ---- the row ---- */
+
+static float round_value(float x, int64_t shared, const void *opaque)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    (void)shared;
+    return mase_minifloat_ieee(x, &g);
+}
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    (void)shared;
+    return mase_minifloat_ieee_encode(q, &g);
+}
+
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
@@ -124,26 +129,10 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return mase_minifloat_ieee_decode(code, &g);
 }
 
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
+static int64_t top_of(const void *opaque)
 {
     const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    (void)sign;
-    *shared = 0;
-    return mase_encode_each(code, q, n, mase_minifloat_ieee_encode, &g);
-}
-
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
-{
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    (void)sign;
-    *high = mase_minifloat_ieee_top(&g);
-    *low = -*high;
-}
-
-static int bits(const void *opaque)
-{
-    return (int)((const struct mase_minifloat *)opaque)->width;
+    return mase_minifloat_ieee_top(&g);
 }
 
 const struct mase_quant_info mase_quant_minifloat_ieee = {
@@ -156,9 +145,9 @@ const struct mase_quant_info mase_quant_minifloat_ieee = {
     .params = mase_minifloat_params,
     .size = sizeof(struct mase_minifloat),
     .resolve = mase_minifloat_resolve,
-    .quantize = quantize,
-    .encode = encode,
+    .round = round_value,
+    .code = code_of,
     .decode = decode,
-    .range = range,
-    .bits = bits,
+    .top = top_of,
+    .bits = mase_width_of,
 };

@@ -112,15 +112,19 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
 
 /* ---- rounding ---- */
 
-static int scale_of(float largest, const struct mase_mx_grid *g)
+static int64_t share(float largest, float around, const void *opaque)
 {
-    const int e = largest >= FLT_MIN ? ilogbf(largest) - (int)g->emax : LEAST_SCALE;
-    return e > LEAST_SCALE ? e : LEAST_SCALE;
+    const int emax = (int)mase_mx_grid(opaque)->emax;
+    const int e = largest >= FLT_MIN ? ilogbf(largest) - emax : LEAST_SCALE;
+    (void)around;
+    return !isfinite(largest) ? MASE_NO_CODE : e > LEAST_SCALE ? e : LEAST_SCALE;
 }
 
 /* x / 2^scale may be none of float32's, so the grid is moved to x instead; chance looks at x. */
-static float round_value(float x, int scale, const struct mase_float_grid *g)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
+    const struct mase_float_grid *g = &mase_mx_grid(opaque)->element;
+    const int scale = (int)shared;
     int e;
     frexpf(x, &e);
     e = e - 1 - scale > (int)g->emin ? e - 1 - scale : (int)g->emin;
@@ -130,22 +134,6 @@ static float round_value(float x, int scale, const struct mase_float_grid *g)
     return (float)ldexp(cut, scale) + g->zero;
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    const struct mase_mx_grid *g = mase_mx_grid(opaque);
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        const int scale = isfinite(largest) ? scale_of(largest, g) : 0;
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = isfinite(largest) ? round_value(x[i], scale, &g->element) : NAN;
-        }
-    }
-}
-
 /* ---- codes: those of the element ---- */
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
@@ -153,36 +141,20 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return ldexpf(mase_float_decode(code, &mase_mx_grid(opaque)->element), (int)shared);
 }
 
-struct scaled {
-    const struct mase_float_grid *grid;
-    int64_t scale;
-};
-
-/* What is none of the format's may be too small to be divided exactly. */
-static int64_t code_of(float q, const void *opaque)
+/* What is none of the format's may be too small to be divided exactly. The largest result has the
+ * exponent of the largest value: beyond, it saturates. */
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct scaled *s = opaque;
-    const float element = ldexpf(q, (int)-s->scale);
-    return ldexpf(element, (int)s->scale) == q ? mase_float_encode(element, s->grid) : MASE_NO_CODE;
+    const float element = ldexpf(q, (int)-shared);
+    return ldexpf(element, (int)shared) == q
+               ? mase_float_encode(element, &mase_mx_grid(opaque)->element)
+               : MASE_NO_CODE;
 }
 
-/* The largest result has the exponent of the largest value: beyond, it saturates. */
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
-{
-    const struct mase_mx_grid *g = mase_mx_grid(opaque);
-    const float largest = mase_largest(q, n);
-    (void)sign;
-    *shared = isfinite(largest) ? scale_of(largest, g) : 0;
-    return mase_encode_each(code, q, n, code_of, &(struct scaled){ &g->element, *shared });
-}
-
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t top_of(const void *opaque)
 {
     const struct mase_float_grid *g = &mase_mx_grid(opaque)->element;
-    (void)sign;
-    *high = mase_float_encode(g->most, g);
-    *low = -*high;
+    return mase_float_encode(g->most, g);
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
@@ -221,11 +193,12 @@ const struct mase_quant_info mase_quant_mx = {
     .resolve = resolve,
     .geometry = geometry,
     .fits = fits,
-    .quantize = quantize,
-    .encode = encode,
+    .share = share,
+    .round = round_value,
+    .code = code_of,
     .decode = decode,
     .limits = limits,
-    .range = range,
+    .top = top_of,
     .bits = bits,
     .shared_bits = shared_bits,
     .by_chance = by_chance,

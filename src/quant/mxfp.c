@@ -93,12 +93,16 @@ static int64_t top_of(const struct mxfp *p)
     return (INT64_C(1) << p->element_exp_bits) - (p->element_is_finite ? 1 : 2);
 }
 
-static float shared_exponent(float largest, const struct mxfp *p)
+static int64_t share(float largest, float around, const void *opaque)
 {
+    const struct mxfp *p = opaque;
     const int64_t bias = (INT64_C(1) << (p->scale_exp_bits - 1)) - 1;
     const float e = floorf(log2f(largest > FLT_MIN ? largest : FLT_MIN));
-    return mase_clamp(e - (float)(top_of(p) - bias_of(p)), (float)-bias,
-                      (float)((INT64_C(1) << p->scale_exp_bits) - 1 - bias));
+    const float most = (float)((INT64_C(1) << p->scale_exp_bits) - 1 - bias);
+    (void)around;
+    if (!isfinite(largest))
+        return MASE_NO_CODE;
+    return (int64_t)mase_clamp(e - (float)(top_of(p) - bias_of(p)), (float)-bias, most);
 }
 
 /* The first bits of a fraction of 23, as a whole number that may reach 2^frac_bits. */
@@ -127,20 +131,10 @@ static float element(float x, const struct mxfp *p)
     return sign * ldexpf(1 + (float)(fraction % one) / (float)one, (int)(code - bias_of(p)));
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mxfp *p = opaque;
-    (void)sign;
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        const float scale = isfinite(largest) ? exp2f(shared_exponent(largest, p)) : NAN;
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = isnan(scale) ? NAN : element(x[i] / scale, p) * scale;
-        }
-    }
+    const float scale = exp2f((float)shared);
+    return element(x / scale, opaque) * scale;
 }
 
 /* ---- codes: those of minifloat_ieee, of what is left when the shared exponent is taken away ----
@@ -160,35 +154,26 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return ldexpf(mase_minifloat_ieee_decode(code, &g), (int)shared);
 }
 
-struct element_grid {
-    struct mase_minifloat_grid grid;
-    int64_t shared;
-};
-
-static int64_t code_of(float q, const void *opaque)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct element_grid *g = opaque;
-    return mase_minifloat_ieee_encode(ldexpf(q, (int)-g->shared), &g->grid);
+    const struct mase_minifloat_grid g = grid_of(opaque);
+    return mase_minifloat_ieee_encode(ldexpf(q, (int)-shared), &g);
 }
 
+/* Values that others rounded may be infinite: their block has the exponent of 1. */
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
     const float largest = mase_largest(q, n);
-    const struct element_grid g = {
-        grid_of(opaque), (int64_t)shared_exponent(isfinite(largest) ? largest : 1.0f, opaque)
-    };
     (void)sign;
-    *shared = g.shared;
-    return mase_encode_each(code, q, n, code_of, &g);
+    *shared = share(isfinite(largest) ? largest : 1.0f, NAN, opaque);
+    return mase_encode_by(code, *shared, q, n, code_of, opaque);
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t highest_code(const void *opaque)
 {
     const struct mase_minifloat_grid g = grid_of(opaque);
-    (void)sign;
-    *high = mase_minifloat_ieee_top(&g);
-    *low = -*high;
+    return mase_minifloat_ieee_top(&g);
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
@@ -221,11 +206,12 @@ const struct mase_quant_info mase_quant_mxfp = {
     .resolve = resolve,
     .geometry = geometry,
     .fits = fits,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
     .limits = limits,
-    .range = range,
+    .top = highest_code,
     .bits = bits_of,
     .shared_bits = shared_bits,
     .unstable = true,

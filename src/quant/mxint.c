@@ -172,27 +172,24 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return ldexpf((float)code, (int)(shared - p->element_bits + 1));
 }
 
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const int fraction = (int)((const struct mxint *)opaque)->element_bits - 1;
+    const double steps = ldexp(1.0, fraction);
+    return mase_whole_code(ldexp((double)q, fraction - (int)shared), -steps, steps - 1);
+}
+
 /* The exponent of the largest value, or the one before if that is the lowest code. */
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct mxint *p = opaque;
-    const double steps = ldexp(1.0, (int)p->element_bits - 1);
-    bool all = false;
+    const int64_t least = -bias_of(opaque);
     int e;
     (void)sign;
     frexpf(mase_largest(q, n), &e);
-    for (int64_t try = e - 1; try <= e && !all; try++) {
-        *shared = try < -bias_of(p) ? -bias_of(p) : try;
-        all = true;
-        for (int64_t i = 0; i < n; i++) {
-            const double v = ldexp((double)q[i], (int)(p->element_bits - 1 - *shared));
-            const bool ok = v >= -steps && v < steps && v == rint(v); /* not for NaN */
-            code[i] = ok ? (int64_t)v : MASE_NO_CODE;
-            all &= ok;
-        }
-    }
-    return all;
+    const int64_t last = e < least ? least : e, first = e - 1 < least ? least : e - 1;
+    return mase_encode_sharing(code, shared, q, n, &(struct mase_shared){ first, last, last },
+                               code_of, opaque);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)

@@ -95,59 +95,45 @@ struct mase_mxint_grid mase_mxint_hardware_grid(const void *opaque)
     return (struct mase_mxint_grid){ -half, half - 1, ldexpf(1.0f, (int)p->width - 1) };
 }
 
-static float exponent_of(float largest, const struct hardware *p)
+static int64_t share(float largest, float around, const void *opaque)
 {
-    const struct mase_mxint_grid g = mase_mxint_hardware_grid(p);
-    return mase_clamp(ceilf(log2f(largest)) + g.least, g.least, g.most); /* log2(0) is cut, too */
+    const struct mase_mxint_grid g = mase_mxint_hardware_grid(opaque);
+    (void)around;
+    if (!isfinite(largest))
+        return MASE_NO_CODE;
+    return (int64_t)mase_clamp(ceilf(log2f(largest)) + g.least, g.least, g.most); /* log2(0) too */
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct hardware *p = opaque;
-    const float steps = ldexpf(1.0f, (int)p->width - 1);
-    (void)sign;
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        const float scale = isfinite(largest) ? exp2f(exponent_of(largest, p)) : NAN;
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = mase_clamp(floorf(x[i] / scale), -steps, steps - 1) * scale;
-        }
-    }
+    const float steps = mase_mxint_hardware_grid(opaque).steps, scale = exp2f((float)shared);
+    return mase_clamp(floorf(x / scale), -steps, steps - 1) * scale;
 }
 
 /* ---- codes ---- */
 
-static float decode(int64_t code, int64_t shared, const void *opaque)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    (void)opaque;
-    return ldexpf((float)code, (int)shared);
+    const double steps = (double)mase_mxint_hardware_grid(opaque).steps;
+    return mase_whole_code(ldexp((double)q, (int)-shared), -steps, steps - 1);
 }
 
 /* The exponent of the largest value; where values were cut it was a higher one, which is sought. */
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct hardware *p = opaque;
-    const int64_t half = INT64_C(1) << (p->exponent_width - 1);
-    const double steps = ldexp(1.0, (int)p->width - 1);
-    const float largest = mase_largest(q, n);
-    bool all = false;
+    const struct mase_mxint_grid g = mase_mxint_hardware_grid(opaque);
+    const int64_t first = share(mase_largest(q, n), NAN, opaque);
+    const struct mase_shared exponents = { first == MASE_NO_CODE ? (int64_t)g.least : first,
+                                           (int64_t)g.most, (int64_t)g.most };
     (void)sign;
-    const int64_t first = isfinite(largest) ? (int64_t)exponent_of(largest, p) : -half;
-    for (int64_t e = first; e < half && !all; e++) {
-        *shared = e;
-        all = true;
-        for (int64_t i = 0; i < n; i++) {
-            const double v = ldexp((double)q[i], (int)-e);
-            const bool ok = v >= -steps && v < steps && v == rint(v); /* not for NaN */
-            code[i] = ok ? (int64_t)v : MASE_NO_CODE;
-            all &= ok;
-        }
-    }
-    return all;
+    return mase_encode_sharing(code, shared, q, n, &exponents, code_of, opaque);
+}
+
+static float decode(int64_t code, int64_t shared, const void *opaque)
+{
+    (void)opaque;
+    return ldexpf((float)code, (int)shared);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
@@ -166,11 +152,6 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     *low = decode(least, top < 104 ? top : 104, opaque);
 }
 
-static int bits(const void *opaque)
-{
-    return (int)((const struct hardware *)opaque)->width;
-}
-
 static int shared_bits(const void *opaque)
 {
     return (int)((const struct hardware *)opaque)->exponent_width;
@@ -187,12 +168,13 @@ const struct mase_quant_info mase_quant_mxint_hardware = {
     .resolve = resolve,
     .geometry = geometry,
     .fits = fits,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
     .limits = limits,
     .range = range,
-    .bits = bits,
+    .bits = mase_width_of,
     .shared_bits = shared_bits,
     .unstable = true,
 };

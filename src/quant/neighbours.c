@@ -42,7 +42,7 @@ struct mase_neighbours mase_format_neighbours(const struct mase_format *f, float
     int64_t low, high;
     if (!f)
         return (struct mase_neighbours){ nextafterf(x, -INFINITY), nextafterf(x, INFINITY) };
-    f->row->range(&low, &high, f->params, sign);
+    mase_format_range(&low, &high, f, sign);
     const int64_t at = first_high(&(struct search){ f, shared, x, false }, low, high);
     const int64_t above = first_high(&(struct search){ f, shared, x, true }, low, high);
     if (at > low)

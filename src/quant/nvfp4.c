@@ -22,7 +22,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "quant/quant.h"
 
@@ -77,68 +76,37 @@ static float scale_of(float largest, float most, const struct nvfp4 *p)
     return mase_float_round(largest / 6.0f / unit, &p->scale) * unit;
 }
 
-static float round_value(float x, float scale, const struct nvfp4 *p)
+static int64_t share(float largest, float around, const void *opaque)
 {
+    const float most = isnan(around) ? largest : around;
+    return isfinite(largest) ? mase_share_float(scale_of(largest, most, opaque)) : MASE_NO_CODE;
+}
+
+static float round_value(float x, int64_t shared, const void *opaque)
+{
+    const struct nvfp4 *p = opaque;
+    const float scale = mase_shared_float(shared);
     if (scale == 0)
         return copysignf(0.0f, x);
     return mase_clamp(mase_float_round(x / scale, &p->element) * scale, -FLT_MAX, FLT_MAX);
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    const struct nvfp4 *p = opaque;
-    (void)sign;
-    for (int64_t l = 0; l < b->lanes; l++) {
-        float largest;
-        mase_block_largest(&largest, x, b, l, 1);
-        const float scale =
-            isfinite(largest) ? scale_of(largest, b->around ? b->around[l] : largest, p) : NAN;
-        for (int64_t r = 0; r < b->rows; r++) {
-            const int64_t i = b->row[r] + l;
-            q[i] = isnan(scale) ? NAN : round_value(x[i], scale, p);
-        }
-    }
-}
-
 /* ---- codes: those of the element; a block shares the bits of s t ---- */
-
-static float float_of(int64_t shared)
-{
-    const uint32_t bits = (uint32_t)shared;
-    float scale;
-    memcpy(&scale, &bits, sizeof scale);
-    return scale;
-}
-
-static int64_t bits_of(float scale)
-{
-    uint32_t bits;
-    memcpy(&bits, &scale, sizeof bits);
-    return (int64_t)bits;
-}
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     const struct nvfp4 *p = opaque;
-    const float v = mase_float_decode(code, &p->element) * float_of(shared);
+    const float v = mase_float_decode(code, &p->element) * mase_shared_float(shared);
     return mase_clamp(v, -FLT_MAX, FLT_MAX);
 }
 
-static bool encode_by(int64_t *code, int64_t shared, const float *q, int64_t n,
-                      const struct nvfp4 *p)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    struct mase_float_grid nearest = p->element;
-    bool all = true;
+    struct mase_float_grid nearest = ((const struct nvfp4 *)opaque)->element;
     nearest.direction = MASE_TO_NEAREST_EVEN;
-    for (int64_t i = 0; i < n; i++) {
-        const float e = mase_float_round(q[i] / float_of(shared), &nearest);
-        code[i] = mase_float_encode(e, &nearest);
-        if (code[i] == MASE_NO_CODE || decode(code[i], shared, p) != q[i])
-            code[i] = MASE_NO_CODE;
-        all &= code[i] != MASE_NO_CODE;
-    }
-    return all;
+    const int64_t code =
+        mase_float_encode(mase_float_round(q / mase_shared_float(shared), &nearest), &nearest);
+    return code != MASE_NO_CODE && decode(code, shared, opaque) == q ? code : MASE_NO_CODE;
 }
 
 /* The largest value is one of the seven times the scale, or next to it. */
@@ -150,22 +118,20 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
     (void)sign;
     for (int64_t c = 7; c > 0 && largest > 0 && isfinite(largest); c--)
         for (int64_t ulps = -1; ulps <= 1; ulps++) {
-            *shared = bits_of(largest / mase_float_decode(c, &p->element)) + ulps;
-            if (*shared > 0 && encode_by(code, *shared, q, n, p))
+            *shared = mase_share_float(largest / mase_float_decode(c, &p->element)) + ulps;
+            if (*shared > 0 && mase_encode_by(code, *shared, q, n, code_of, p))
                 return true;
         }
-    *shared = bits_of(1.0f); /* only zeros have codes of any scale */
+    *shared = mase_share_float(1.0f); /* only zeros have codes of any scale */
     for (int64_t i = 0; i < n; i++)
         code[i] = q[i] == 0 ? 0 : MASE_NO_CODE;
-    return !(largest > 0) && encode_by(code, *shared, q, n, p);
+    return !(largest > 0) && mase_encode_by(code, *shared, q, n, code_of, p);
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t seven(const void *opaque)
 {
     (void)opaque;
-    (void)sign;
-    *high = 7;
-    *low = -7;
+    return 7;
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
@@ -205,11 +171,12 @@ const struct mase_quant_info mase_quant_nvfp4 = {
     .resolve = resolve,
     .geometry = geometry,
     .fits = fits,
-    .quantize = quantize,
+    .share = share,
+    .round = round_value,
     .encode = encode,
     .decode = decode,
     .limits = limits,
-    .range = range,
+    .top = seven,
     .bits = four,
     .shared_bits = eight,
     .looks_around = MASE_LOOKS_FOR_MOST,

@@ -44,8 +44,9 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
                      (long long)p->width, (long long)p->es);
 }
 
-static int64_t top_of(const struct posit *p)
+static int64_t top_of(const void *opaque)
 {
+    const struct posit *p = opaque;
     return (INT64_C(1) << (p->width - 1)) - 1;
 }
 
@@ -114,42 +115,15 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return (float)ldexp(code < 0 ? -m : m, k * (1 << p->es) + e);
 }
 
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
+static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct posit *p = opaque;
-    (void)sign; /* the sign has a bit of its own */
-    for (int64_t r = 0; r < b->rows; r++)
-        for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = isfinite(x[i]) ? decode(round_code(x[i], p), 0, p) : NAN;
+    return isfinite(x) ? decode(round_code(x, opaque), shared, opaque) : NAN;
 }
 
-/* ---- codes ---- */
-
-static int64_t code_of(float q, const void *opaque)
+static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
     const int64_t code = isfinite(q) ? round_code(q, opaque) : 0;
-    return decode(code, 0, opaque) == q ? code : MASE_NO_CODE;
-}
-
-static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
-                   enum mase_sign sign)
-{
-    (void)sign;
-    *shared = 0;
-    return mase_encode_each(code, q, n, code_of, opaque);
-}
-
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
-{
-    (void)sign;
-    *high = top_of(opaque);
-    *low = -*high;
-}
-
-static int bits_of(const void *opaque)
-{
-    return (int)((const struct posit *)opaque)->width;
+    return decode(code, shared, opaque) == q ? code : MASE_NO_CODE;
 }
 
 const struct mase_quant_info mase_quant_posit = {
@@ -162,9 +136,9 @@ const struct mase_quant_info mase_quant_posit = {
     .params = params,
     .size = sizeof(struct posit),
     .resolve = resolve,
-    .quantize = quantize,
-    .encode = encode,
+    .round = round_value,
+    .code = code_of,
     .decode = decode,
-    .range = range,
-    .bits = bits_of,
+    .top = top_of,
+    .bits = mase_width_of,
 };

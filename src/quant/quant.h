@@ -4,7 +4,9 @@
 #ifndef MASE_QUANT_QUANT_H
 #define MASE_QUANT_QUANT_H
 
+#include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <mase/format.h>
 
@@ -67,7 +69,7 @@ struct mase_float_grid {
 float mase_float_round(float x, const struct mase_float_grid *g);
 /* Codes: exponent and mantissa side by side, as they are stored, with the sign of the value. */
 float mase_float_decode(int64_t code, const struct mase_float_grid *g);
-int64_t mase_float_encode(float q, const void *grid); /* MASE_NO_CODE: none of its values */
+int64_t mase_float_encode(float q, const struct mase_float_grid *g);
 /* Of the parameters of minifloat and its presets. */
 const struct mase_float_grid *mase_minifloat_float_grid(const void *params);
 /* By the name of a preset: "fp8_e4m3". What exceeds it saturates. NULL if there is none. */
@@ -155,7 +157,7 @@ struct mase_minifloat_grid mase_minifloat_grid_of(const void *minifloat);
 float mase_minifloat_ieee(float x, const struct mase_minifloat_grid *g);
 float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_grid *g);
 /* MASE_NO_CODE when q is none of its values; what is kept counts as zero. */
-int64_t mase_minifloat_ieee_encode(float q, const void *grid);
+int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_grid *g);
 int64_t mase_minifloat_ieee_top(const struct mase_minifloat_grid *g); /* the highest code */
 /* Sign and mantissa must fit: an error that names width. */
 enum mase_status mase_minifloat_check(int64_t width, int64_t exponent_width, struct mase_err *err);
@@ -181,7 +183,7 @@ struct mase_log_grid {
 };
 float mase_log_round(float x, const struct mase_log_grid *g);
 float mase_log_decode(int64_t code, const struct mase_log_grid *g);
-int64_t mase_log_encode(float q, const void *grid);
+int64_t mase_log_encode(float q, const struct mase_log_grid *g);
 
 /* The largest magnitude of each of n lanes from `from` on; NaN where one of a lane's values is. */
 void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
@@ -290,10 +292,38 @@ struct mase_sum {
 };
 float mase_sum(const struct mase_sum *s);
 
-/* Values one by one: the code of each, MASE_NO_CODE for none. False: some have none. */
-typedef int64_t mase_code_fn(float q, const void *grid);
-bool mase_encode_each(int64_t *code, const float *q, int64_t n, mase_code_fn *code_of,
-                      const void *grid);
+/* The codes of a block that shares this. */
+bool mase_encode_by(int64_t *code, int64_t shared, const float *q, int64_t n,
+                    mase_quant_code_fn *code_of, const void *params);
+/* Numbers that a block might share. */
+struct mase_shared {
+    int64_t from, to, else_take;
+};
+/* The codes of a block by the first number with which all values have one; else by else_take. */
+bool mase_encode_sharing(int64_t *code, int64_t *shared, const float *q, int64_t n,
+                         const struct mase_shared *among, mase_quant_code_fn *code_of,
+                         const void *params);
+/* v as a code if it is a whole number from low to high, else MASE_NO_CODE. */
+static inline int64_t mase_whole_code(double v, double low, double high)
+{
+    return v >= low && v <= high && v == rint(v) ? (int64_t)v : MASE_NO_CODE; /* not for NaN */
+}
+/* The bits of a value, of formats whose first parameter is their width. */
+int mase_width_of(const void *params);
+/* A float that a block shares, by its bits. */
+static inline int64_t mase_share_float(float scale)
+{
+    uint32_t bits;
+    memcpy(&bits, &scale, sizeof bits);
+    return (int64_t)bits;
+}
+static inline float mase_shared_float(int64_t shared)
+{
+    const uint32_t bits = (uint32_t)shared;
+    float scale;
+    memcpy(&scale, &bits, sizeof scale);
+    return scale;
+}
 
 /* The one format of these parameters, as configured and as the row's struct has them
  * (intern_format.c). */

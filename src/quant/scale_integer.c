@@ -17,7 +17,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "quant/quant.h"
 
@@ -78,10 +77,8 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const uint32_t bits = (uint32_t)shared;
-    float s;
+    const float s = mase_shared_float(shared);
     (void)opaque;
-    memcpy(&s, &bits, sizeof s);
     return s > 0 ? (float)code / s : 0.0f;
 }
 
@@ -115,11 +112,9 @@ static float find_scale(const float *q, int64_t n, float lo, float hi)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    uint32_t bits;
     const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
     const float s = find_scale(q, n, g.lo, g.hi);
-    memcpy(&bits, &s, sizeof bits);
-    *shared = (int64_t)bits;
+    *shared = mase_share_float(s);
     for (int64_t i = 0; i < n; i++)
         code[i] = s > 0 ? (int64_t)rintf(q[i] * s) : MASE_NO_CODE;
     return s > 0;
@@ -137,11 +132,6 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     (void)opaque;
     *high = FLT_MAX;
     *low = sign == MASE_SIGNED ? -FLT_MAX : 0.0f;
-}
-
-static int bits_of(const void *opaque)
-{
-    return (int)((const struct scale_integer *)opaque)->width;
 }
 
 static int shared_bits(const void *opaque)
@@ -165,7 +155,7 @@ const struct mase_quant_info mase_quant_scale_integer = {
     .decode = decode,
     .limits = limits,
     .range = range,
-    .bits = bits_of,
+    .bits = mase_width_of,
     .shared_bits = shared_bits,
     .unstable = true,
 };

@@ -18,7 +18,6 @@
  */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "quant/quant.h"
 
@@ -91,37 +90,28 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct ternary *p = opaque;
-    const uint32_t bits = (uint32_t)shared;
-    float a;
-    memcpy(&a, &bits, sizeof a);
-    return p->scaling_factor ? (float)code * a : (float)code;
+    const bool scaled = ((const struct ternary *)opaque)->scaling_factor;
+    return scaled ? (float)code * mase_shared_float(shared) : (float)code;
+}
+
+static int64_t code_of(float q, int64_t shared, const void *opaque)
+{
+    const int64_t code = (q > 0) - (q < 0);
+    return decode(code, shared, opaque) == q ? code : MASE_NO_CODE;
 }
 
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const float a = mase_largest(q, n);
-    uint32_t bits;
-    bool all = true;
     (void)sign;
-    memcpy(&bits, &a, sizeof bits);
-    *shared = (int64_t)bits;
-    for (int64_t i = 0; i < n; i++) {
-        code[i] = (q[i] > 0) - (q[i] < 0);
-        if (decode(code[i], *shared, opaque) != q[i])
-            code[i] = MASE_NO_CODE;
-        all &= code[i] != MASE_NO_CODE;
-    }
-    return all;
+    *shared = mase_share_float(mase_largest(q, n));
+    return mase_encode_by(code, *shared, q, n, code_of, opaque);
 }
 
-static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
+static int64_t one(const void *opaque)
 {
     (void)opaque;
-    (void)sign;
-    *low = -1;
-    *high = 1;
+    return 1;
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
@@ -155,7 +145,7 @@ const struct mase_quant_info mase_quant_ternary = {
     .encode = encode,
     .decode = decode,
     .limits = limits,
-    .range = range,
+    .top = one,
     .bits = bits_of,
     .shared_bits = shared_bits,
     .rounds = MASE_ROUNDS_WEIGHT,

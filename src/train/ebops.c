@@ -66,7 +66,7 @@ bool mase_learns_bits(const struct mase_format *f)
 bool mase_rounding_has_sign(const struct mase_rounding *how)
 {
     int64_t low, high;
-    how->format->row->range(&low, &high, how->format->params, how->sign);
+    mase_format_range(&low, &high, how->format, how->sign);
     return low < 0;
 }
 

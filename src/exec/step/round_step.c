@@ -129,7 +129,7 @@ static void round_block(const struct mase_round *r, const struct mase_kernels *k
     else if (kernel_of(f))
         kernel_of(f)(k, y, x, b, f->params, r->how.sign);
     else
-        f->row->quantize(y, x, b, f->params, r->how.sign);
+        mase_quantize_blocks(f, y, x, b, r->how.sign);
 }
 
 /* ---- blocks of dense tensors ---- */
@@ -187,8 +187,7 @@ static void round_dense_blocks(const struct mase_round *r, const struct mase_ker
             continue;
         }
         n = 1;
-        f->row->quantize(y, x, &(struct mase_block){ first, rows, 1, NULL, 0 }, f->params,
-                         r->how.sign);
+        mase_quantize_blocks(f, y, x, &(struct mase_block){ first, rows, 1, NULL, 0 }, r->how.sign);
     }
 }
 

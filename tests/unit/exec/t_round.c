@@ -46,8 +46,8 @@ static void add_block(const struct mase_format *f, float size, enum mase_sign si
         q[i] = parts[i] * size;
         row[i] = i;
     }
-    f->row->quantize(q, q, &(struct mase_block){ row, N, 1, NULL, 0 }, f->params, sign);
-    f->row->encode(code, &shared, q, N, f->params, sign);
+    mase_quantize_blocks(f, q, q, &(struct mase_block){ row, N, 1, NULL, 0 }, sign);
+    mase_format_encode(code, &shared, f, q, N, sign);
     mase_format_limits(&low, &high, f, sign);
     for (int i = 0; i < N; i++)
         add_around(f, q[i], shared, sign);

@@ -130,8 +130,7 @@ static void lanes_are_blocks_of_their_own(void **state)
     for (int i = 0; i < ROWS * LANES; i++)
         x[i] = ldexpf(noise(&seed), i % LANES % 11 - 5);
     x[3] = NAN;
-    f->row->quantize(q, x, &(struct mase_block){ row, ROWS, LANES, NULL, 0 }, f->params,
-                     MASE_SIGNED);
+    mase_quantize_blocks(f, q, x, &(struct mase_block){ row, ROWS, LANES, NULL, 0 }, MASE_SIGNED);
     for (int l = 0; l < LANES; l++) {
         float one[ROWS];
         for (int r = 0; r < ROWS; r++)
@@ -160,7 +159,7 @@ static void codes_give_the_values_back(void **state)
             for (int i = 0; i < 16; i++)
                 x[i] = ldexpf(noise(&seed), turn - 10);
             mase_quantize_values(f, q, x, 16, MASE_SIGNED);
-            assert_true(f->row->encode(code, &shared, q, 16, f->params, MASE_SIGNED));
+            assert_true(mase_format_encode(code, &shared, f, q, 16, MASE_SIGNED));
             for (int i = 0; i < 16; i++)
                 assert_true(f->row->decode(code[i], shared, f->params) == q[i] ||
                             fabsf(q[i]) <= 1e-8f);

@@ -30,7 +30,8 @@ static void rows_are_complete(void **state)
         }
         if (k == MASE_QUANT_float)
             continue;
-        assert_true(q->quantize && q->encode && q->decode && q->range && q->bits);
+        assert_true((q->quantize || q->round) && (q->encode || q->code) && q->decode);
+        assert_true((q->range || q->top) && q->bits);
         assert_true(q->size > 0 && (!q->shared_bits || q->geometry));
     }
     assert_int_equal(mase_quant_find("intger"), MASE_QUANT_COUNT);
@@ -160,12 +161,12 @@ static void check_promises(const struct mase_format *f, const char *text, enum m
     x[1] = -0.0f;
     x[2] = 0x1p-20f;
     const struct mase_block b = { offset, N, 1, NULL, 0 };
-    row->quantize(q, x, &b, f->params, sign);
-    row->quantize(again, q, &b, f->params, sign);
+    mase_quantize_blocks(f, q, x, &b, sign);
+    mase_quantize_blocks(f, again, q, &b, sign);
     if (row->unstable) /* it may change, but not for ever */
         memcpy(again, q, sizeof again);
     mase_format_limits(&low, &high, f, sign);
-    if (!row->encode(code, &shared, q, N, f->params, sign))
+    if (!mase_format_encode(code, &shared, f, q, N, sign))
         fail_msg("%s: what it rounds has no code", text);
     for (int i = 0; i < N; i++) {
         const float back = row->decode(code[i], shared, f->params);
@@ -195,12 +196,12 @@ static int count_moved(const struct mase_format *f, const char *text, enum mase_
     const int64_t start = 0;
     int64_t low, high, code, shared;
     int moved = 0;
-    f->row->range(&low, &high, f->params, sign);
+    mase_format_range(&low, &high, f, sign);
     for (int64_t c = low; c <= high; c++) {
         const float v = f->row->decode(c, 0, f->params);
         float q;
-        f->row->quantize(&q, &v, &(struct mase_block){ &start, 1, 1, NULL, 0 }, f->params, sign);
-        if (!f->row->encode(&code, &shared, &v, 1, f->params, sign) || code != c)
+        mase_quantize_blocks(f, &q, &v, &(struct mase_block){ &start, 1, 1, NULL, 0 }, sign);
+        if (!mase_format_encode(&code, &shared, f, &v, 1, sign) || code != c)
             fail_msg("%s: %a, code %d, has code %d", text, (double)v, (int)c, (int)code);
         moved += q != v;
     }
