@@ -259,6 +259,20 @@ static enum mase_status draw(const struct job *j, const char *path, struct mase_
 
 /* ---- the program ---- */
 
+/* The network in training, and the way back. */
+static enum mase_status lower_backward(struct mase_program **out, const struct job *j,
+                                       const struct mase_input *in, int count, struct mase_err *err)
+{
+    const struct mase_lower_opts opts = { .inputs = in, .input_count = count, .training = true };
+    struct mase_graph *g;
+    struct mase_program *forward;
+    MASE_TRY(mase_graph_to_train(&g, j->net.graph, err));
+    MASE_TRY(mase_program_lower(&forward, g, &opts, err));
+    const enum mase_status st = mase_program_grad(out, forward, NULL, err);
+    mase_program_free(forward);
+    return st;
+}
+
 static enum mase_status put_program(const struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->s->c;
@@ -272,7 +286,9 @@ static enum mase_status put_program(const struct job *j, struct mase_err *err)
                          "'ch show %s DATASET --program'",
                          j->s->word);
     const struct mase_lower_opts opts = { .inputs = in, .input_count = count };
-    MASE_TRY(mase_program_lower(&p, j->net.graph, &opts, err));
+    MASE_TRY(mase_cli_flag(c, MASE_CLI_backward)
+                 ? lower_backward(&p, j, in, count, err)
+                 : mase_program_lower(&p, j->net.graph, &opts, err));
     mase_program_print(&text, p);
     if (mase_cli_wants_json(c)) {
         struct mase_value *v = mase_value_table(&c->arena);

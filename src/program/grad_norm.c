@@ -52,23 +52,37 @@ static struct mase_arg through(struct mase_grad *k, const struct normal *of, str
     return mase_g(k, mul, of->r, rest);
 }
 
+/* The sum of x that weight or bias gets: over the dimensions that `own`, its lengths beside x, has
+ * not. */
+static void give_sum(struct mase_grad *k, const struct mase_arg *operand,
+                     const struct mase_ptype *own, struct mase_arg x)
+{
+    const struct mase_ptype *t = mase_type_of(&x);
+    int64_t dim[MASE_MAX_RANK];
+    int count = t->rank - own->rank;
+    for (int d = 0; d < count; d++)
+        dim[d] = d;
+    for (int d = 0; d < own->rank; d++)
+        if (!mase_extent_equal(own->dim[d], t->dim[t->rank - own->rank + d]))
+            dim[count++] = t->rank - own->rank + d;
+    if (count)
+        x = mase_g(k, sum, x, mase_expr_ints(&k->b, dim, count));
+    mase_grad_give(k, operand, mase_expr_reshape(&k->b, x, mase_type_of(operand)));
+}
+
 /* Those of weight and bias, n being the normalised values in the shape of x; returns dy weight. */
 static struct mase_arg scale_back(struct mase_grad *k, struct mase_arg n,
                                   const struct mase_ptype *own, bool biased)
 {
     const struct mase_arg dy = mase_grad_result(k, 0), w = mase_grad_param(k, "weight");
-    struct mase_instr_builder *b = &k->b;
-    if (mase_grad_wants(k, &w)) {
-        const struct mase_arg dw = mase_expr_sum_to(b, mase_g(k, mul, dy, n), own);
-        mase_grad_give(k, &w, mase_expr_reshape(b, dw, mase_type_of(&w)));
-    }
+    if (mase_grad_wants(k, &w))
+        give_sum(k, &w, own, mase_g(k, mul, dy, n));
     if (biased) {
         const struct mase_arg bias = mase_grad_param(k, "bias");
         if (mase_grad_wants(k, &bias))
-            mase_grad_give(k, &bias,
-                           mase_expr_reshape(b, mase_expr_sum_to(b, dy, own), mase_type_of(&bias)));
+            give_sum(k, &bias, own, dy);
     }
-    return w.kind == MASE_ARG_NONE ? dy : mase_g(k, mul, dy, mase_expr_reshape(b, w, own));
+    return w.kind == MASE_ARG_NONE ? dy : mase_g(k, mul, dy, mase_expr_reshape(&k->b, w, own));
 }
 
 /* One length at `dim`, 1 elsewhere. */

@@ -33,6 +33,9 @@ holds "is shown all the same, and no weights are made up" sh -c "! grep -q initi
 shown "what a network computes" program.txt show jsc-tiny --program
 run transform --config c/jsc_toy_by_type.toml --project q --log-level error
 shown "and a quantised one" program_quantised.txt show mase_output/q --program
+shown "and what its gradients are made of" program_backward.txt show mase_output/q --program --backward
+run show jsc-tiny --backward
+refused "gradients without the program" "--backward: gradients are shown as a program; add --program"
 run show jsc-tiny --program --json
 out_has "also as JSON" '"program": "mase-program 1'
 run show d/ir/res_mlp.mg --program

@@ -146,6 +146,9 @@ static enum mase_status show(struct mase_show *s, struct mase_err *err)
     if (picture && !mase_ends_with(picture, ".svg") && !mase_ends_with(picture, ".dot"))
         return mase_fail(err, MASE_EVALUE, "--draw: '%s' ends neither in .svg nor in .dot",
                          picture);
+    if (mase_cli_flag(s->c, MASE_CLI_backward) && !mase_cli_flag(s->c, MASE_CLI_program))
+        return mase_fail(err, MASE_EVALUE,
+                         "--backward: gradients are shown as a program; add --program");
     if (exists || (strchr(s->word, '/') && !mase_model_is_file(s->word)))
         return show_file(s, err);
     s->kind = mase_model_is_file(s->word) ? MASE_KIND_PYTHON : MASE_KIND_UNKNOWN;
