@@ -83,6 +83,8 @@ struct mase_data_choice {
     bool ranges;         /* mase_dataset_range will be asked */
 };
 
+/* One that says nothing: defaults, whose values are made in the arena. */
+void mase_data_choice_init(struct mase_data_choice *c, struct mase_arena *a);
 /* The word that `scaling` is; USUAL: it is none, but a file, or not given. And the file. */
 enum mase_scale mase_data_choice_scale(const struct mase_data_choice *c);
 const char *mase_data_choice_scaling_file(const struct mase_data_choice *c);

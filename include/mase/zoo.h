@@ -54,6 +54,9 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
 enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_info *info,
                                       const char *path, const struct mase_shape *sample,
                                       struct mase_err *err) MASE_MUST_CHECK;
+/* What samples of the inputs behind the first are like: arrays of the data by their names, else in
+ * their order. */
+void mase_model_set_inputs(struct mase_graph *g, const struct mase_data_info *data);
 /* The chain of layers that a list of texts spells as PyTorch does, "Linear(16, 64)". Errors point
  * into the texts. */
 enum mase_status mase_model_layers(struct mase_graph **g, const char *name,

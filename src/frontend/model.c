@@ -170,7 +170,7 @@ const struct mase_shape *mase_model_sample(const struct mase_data_info *data, co
     return !number ? &data->sample : number <= data->more_count ? &data->more[number - 1] : NULL;
 }
 
-static void set_inputs(struct mase_graph *g, const struct mase_data_info *data)
+void mase_model_set_inputs(struct mase_graph *g, const struct mase_data_info *data)
 {
     struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
     int count = 0;
@@ -191,7 +191,7 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_model_opts *opts, struct mase_err *err)
 {
     MASE_TRY(open_model(g, spec, data, opts, err));
-    set_inputs(*g, data);
+    mase_model_set_inputs(*g, data);
     return MASE_OK;
 }
 

@@ -15,6 +15,13 @@ static const char *text_of(const struct mase_data_choice *c, enum mase_data_word
     return c->value[w]->kind == MASE_STRING ? c->value[w]->s : NULL;
 }
 
+void mase_data_choice_init(struct mase_data_choice *c, struct mase_arena *a)
+{
+    *c = (struct mase_data_choice){ .arena = a, .at = MASE_NOWHERE };
+    for (int w = 0; w < MASE_DATA_WORD_COUNT; w++)
+        c->value[w] = mase_opt_default_value(a, &mase_data_rows[w]);
+}
+
 /* ---- columns ---- */
 
 /* Columns that the network was trained on, among its inputs; arrays have names of their own. */

@@ -1,0 +1,12 @@
+/*
+ * work_parts.h (private) - what the files of this layer share.
+ */
+#ifndef MASE_WORK_WORK_PARTS_H
+#define MASE_WORK_WORK_PARTS_H
+
+#include <mase/work.h>
+
+/* Where the weights of w come from, told from the file: w->source and w->weights. */
+enum mase_status mase_work_find_weights(struct mase_work *w, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_WORK_WORK_PARTS_H */
