@@ -1,20 +1,12 @@
 /*
  * api_net.c - networks of programs: opened, copied, given up.
- *
- * What a word names is told as on the command line (cli/command_nets.c): a folder that was saved or
- * that a run left, a graph, a file of another kind with a network in it, a model by name.
- */
+ * */
 #include "api/objects.h"
 
 #include <string.h>
 
-#include <mase/file.h>
-#include <mase/file_kind.h>
-#include <mase/log.h>
 #include <mase/meta.h>
-#include <mase/saved.h>
-#include <mase/weights.h>
-#include <mase/zoo.h>
+#include <mase/work.h>
 
 #include "base/alloc.h"
 
@@ -213,220 +205,64 @@ struct open {
     struct mase_net *net;
 };
 
-/* What samples are, of the data that is named or whose shape is given; in the net's arena. */
-static enum mase_status data_of(const struct mase_data_info **info, struct open *c,
-                                const char *usual, struct mase_err *err)
+/* "shape:3,32,32", a name of data of which there are no samples. */
+static const char *name_of_shape(struct mase_arena *a, const struct mase_open *o)
 {
-    struct mase_arena *a = &c->net->arena;
-    const char *name = c->o.dataset ? c->o.dataset : usual;
-    if (c->o.shape) {
-        struct mase_str text = { 0 };
-        mase_str_add(&text, "shape:");
-        for (int i = 0; i < c->o.rank; i++)
-            mase_str_printf(&text, "%s%lld", i ? "," : "", (long long)c->o.shape[i]);
-        name = mase_arena_strdup(a, mase_str_text(&text));
-        mase_str_release(&text);
-    }
-    *info = NULL;
-    if (!name)
-        return MASE_OK;
-    if (!mase_data_kind_of(name))
-        return mase_data_find(info, name, err);
-    struct mase_dataset *d;
+    const char *name = "shape:";
+    for (int i = 0; i < o->rank; i++)
+        name = mase_arena_printf(a, "%s%s%lld", name, i ? "," : "", (long long)o->shape[i]);
+    return name;
+}
+
+static enum mase_status check_options(const struct mase_open *o, struct mase_err *err)
+{
     const struct mase_task *task;
-    MASE_TRY(mase_task_need(&task, c->o.task, err));
-    MASE_TRY(mase_dataset_open(
-        &d, name, &(struct mase_dataset_opts){ .target = mase_task_reads(task) }, err));
-    *info = mase_data_info_copy(a, &mase_dataset_info(d)->data);
-    mase_dataset_close(d);
-    return MASE_OK;
-}
-
-static void set_sample(struct mase_net *net, const struct mase_shape *sample)
-{
-    net->sample = *sample;
-    net->has_sample = true;
-}
-
-static enum mase_status start_weights(struct mase_graph *g, uint64_t seed, struct mase_err *err)
-{
-    MASE_TRY(mase_graph_check_size(g, err));
-    mase_graph_init_weights(g, seed);
-    return MASE_OK;
-}
-
-/* Of the zoo, of a .py file, of an installed package. */
-static enum mase_status open_model(struct open *c, struct mase_err *err)
-{
-    const struct mase_model *model = NULL;
-    const struct mase_data_info *data;
-    const struct mase_task *task;
-    if (!mase_model_is_file(c->spec) && mase_zoo_find(&model, c->spec, err))
-        return mase_wrap(err, "'%s' is no file or folder", c->spec);
-    MASE_TRY(data_of(&data, c, model ? model->dataset : NULL, err));
-    MASE_TRY(mase_task_need(&task, c->o.task, err));
-    if (!data)
-        return mase_fail(err, MASE_EVALUE,
-                         "'%s' does not say what data it takes: give the dataset, or the shape of "
-                         "a sample",
-                         c->spec);
-    struct mase_data_info fitted = *data;
-    fitted.classes = (int)mase_task_outputs(task, data);
-    MASE_TRY(mase_model_open(&c->net->graph, c->spec, &fitted,
-                             &(struct mase_model_opts){ .seconds = c->o.seconds }, err));
-    set_sample(c->net, &data->sample);
-    return MASE_OK;
-}
-
-static enum mase_status open_onnx(struct open *c, struct mase_err *err)
-{
-    const struct mase_data_info *data;
-    struct mase_onnx_info info;
-    MASE_TRY(data_of(&data, c, NULL, err));
-    MASE_TRY(
-        mase_model_open_onnx(&c->net->graph, &info, c->spec, data ? &data->sample : NULL, err));
-    if (info.has_sample)
-        set_sample(c->net, &info.sample);
-    return MASE_OK;
-}
-
-static enum mase_status open_graph(struct open *c, struct mase_err *err)
-{
-    struct mase_net *net = c->net;
-    const struct mase_data_info *data;
-    MASE_TRY(mase_graph_read_mg(&net->graph, c->spec, err));
-    net->has_sample = mase_graph_says_sample(&net->sample, net->graph);
-    MASE_TRY(data_of(&data, c, NULL, err));
-    if (!data)
-        return MASE_OK;
-    set_sample(net, &data->sample);
-    const char *features; /* of the data, which whoever opens it asks again */
-    return data->more_count || data->other_count
-               ? mase_inputs_match(&features, &net->arena, net->graph, data, err)
-               : MASE_OK;
-}
-
-static enum mase_status open_folder(struct open *c, const char *dir, struct mase_err *err)
-{
-    struct mase_net *net = c->net;
-    MASE_TRY(mase_graph_load(&net->graph, dir, NULL, err));
-    MASE_TRY(mase_trained_on(&net->trained, &net->arena, dir, err));
-    net->has_sample = mase_graph_says_sample(&net->sample, net->graph);
-    net->origin = mase_arena_strdup(&net->arena, dir);
-    return MASE_OK;
-}
-
-static enum mase_status open_checkpoint(struct open *c, const char *path, struct mase_err *err)
-{
-    struct mase_net *net = c->net;
-    MASE_TRY(mase_checkpoint_need_graph(&net->graph, path, err));
-    MASE_TRY(mase_trained_on(&net->trained, &net->arena, path, err));
-    net->origin = mase_arena_strdup(&net->arena, path);
-    if (net->trained.data.name) {
-        set_sample(net, &net->trained.data.sample);
-        mase_graph_set_more(net->graph, net->trained.data.more, net->trained.data.more_count);
-    }
-    if (c->o.no_weights)
-        return MASE_OK;
-    MASE_TRY(mase_graph_check_size(net->graph, err));
-    return mase_weights_load(net->graph, path, err);
-}
-
-static enum mase_status open_path(struct open *c, const char *path, struct mase_err *err)
-{
-    return mase_is_dir(path) ? open_folder(c, path, err) : open_checkpoint(c, path, err);
-}
-
-static enum mase_status open_spec(struct open *c, struct mase_err *err)
-{
-    const char *spec = c->spec, *slash = strrchr(spec, '/'), *path;
-    enum mase_file_kind kind = MASE_KIND_UNKNOWN;
-    if (mase_is_dir(spec)) {
-        MASE_TRY(mase_network_find(&path, &c->net->arena, spec, err));
-        return open_path(c, path, err);
-    }
-    if (mase_ends_with(spec, ".onnx"))
-        return open_onnx(c, err);
-    if (!mase_is_file(spec) && !mase_ends_with(spec, ".mg"))
-        return open_model(c, err);
-    if (mase_streq(slash ? slash + 1 : spec, MASE_SAVED_GRAPH))
-        return open_folder(c, spec, err);
-    MASE_TRY(mase_file_kind_find(&kind, spec, err));
-    if (kind == MASE_KIND_MG || mase_ends_with(spec, ".mg"))
-        return open_graph(c, err);
-    return mase_model_is_file(spec) ? open_model(c, err) : open_checkpoint(c, spec, err);
-}
-
-/* ---- weights ---- */
-
-/* A folder that was saved is a network, too: it must be this one. */
-static enum mase_status take_folder(struct mase_net *net, const char *dir, struct mase_err *err)
-{
-    struct mase_graph *saved = NULL;
-    struct mase_str why = { 0 };
-    MASE_TRY(mase_graph_load(&saved, dir, net->graph->name, err));
-    enum mase_status st = MASE_OK;
-    if (!mase_graph_same_network(net->graph, saved, &why))
-        st = mase_fail_in(err, MASE_EVALUE, dir, "holds another network than '%s': %s",
-                          net->graph->name ? net->graph->name : "this one", mase_str_text(&why));
-    else
-        mase_graph_set_more(saved, net->graph->more, net->graph->more_count);
-    mase_str_release(&why);
-    struct mase_graph *other = st ? saved : net->graph;
-    if (!st)
-        net->graph = saved;
-    mase_graph_free(other);
-    return st;
-}
-
-static enum mase_status take_weights(struct open *c, struct mase_err *err)
-{
-    struct mase_net *net = c->net;
-    const char *path = c->o.weights;
-    const struct mase_weights_opts opts = { .key = c->o.key,
-                                            .lenient = c->o.lenient,
-                                            .seed = c->o.seed };
-    if (mase_is_dir(path)) {
-        const char *inside = mase_network_in(&net->arena, path);
-        inside = inside ? inside : mase_weights_in(&net->arena, path);
-        if (!inside)
-            return mase_network_find(&inside, &net->arena, path, err);
-        path = inside;
-    }
-    MASE_TRY(mase_trained_on(&net->trained, &net->arena, path, err));
-    net->origin = mase_arena_strdup(&net->arena, path);
-    if (mase_is_dir(path))
-        return take_folder(net, path, err);
-    MASE_TRY(mase_graph_check_size(net->graph, err));
-    MASE_TRY(mase_checkpoint_follow(net->graph, path, err));
-    return mase_weights_load_by(net->graph, path, &opts, err);
+    if (!(o->seconds >= 0 && o->seconds <= A_DAY))
+        return mase_fail(err, MASE_EVALUE, "capturing cannot take %g seconds, at most %d",
+                         o->seconds, (int)A_DAY);
+    if (!o->shape && o->rank)
+        return mase_fail(err, MASE_EVALUE, "shape is NULL, and rank is %d", o->rank);
+    MASE_TRY(mase_api_text(o->weights, "weights", err));
+    MASE_TRY(mase_api_text(o->task, "task", err));
+    MASE_TRY(mase_api_text(o->key, "key", err));
+    if (o->key && !o->weights)
+        return mase_fail(err, MASE_EVALUE, "key is of weights, and there are none");
+    if (o->shape && (o->rank < 1 || o->rank >= MASE_MAX_RANK))
+        return mase_fail(err, MASE_EVALUE, "a sample has 1 to %d dimensions, not %d",
+                         MASE_MAX_RANK - 1, o->rank);
+    return mase_task_need(&task, o->task, err);
 }
 
 static enum mase_status open_whole(struct open *c, struct mase_err *err)
 {
+    struct mase_net *net = c->net;
+    struct mase_open *o = &c->o;
+    struct mase_arena *a = &net->arena;
     if (c->given) {
         MASE_TRY(
             mase_api_size(c->given->size, offsetof(struct mase_open, dataset), "mase_open", err));
-        MASE_API_COPY(c->o, c->given);
+        MASE_API_COPY(*o, c->given);
     }
-    if (!(c->o.seconds >= 0 && c->o.seconds <= A_DAY))
-        return mase_fail(err, MASE_EVALUE, "capturing cannot take %g seconds, at most %d",
-                         c->o.seconds, (int)A_DAY);
-    if (!c->o.shape && c->o.rank)
-        return mase_fail(err, MASE_EVALUE, "shape is NULL, and rank is %d", c->o.rank);
-    MASE_TRY(mase_api_text(c->o.weights, "weights", err));
-    MASE_TRY(mase_api_text(c->o.task, "task", err));
-    MASE_TRY(mase_api_text(c->o.key, "key", err));
-    if (c->o.key && !c->o.weights)
-        return mase_fail(err, MASE_EVALUE, "key is of weights, and there are none");
-    if (c->o.shape && (c->o.rank < 1 || c->o.rank >= MASE_MAX_RANK))
-        return mase_fail(err, MASE_EVALUE, "a sample has 1 to %d dimensions, not %d",
-                         MASE_MAX_RANK - 1, c->o.rank);
-    MASE_TRY(open_spec(c, err));
-    if (c->o.weights && !c->o.no_weights)
-        return take_weights(c, err);
-    return c->net->graph->weights || c->o.no_weights ? MASE_OK
-                                                     : start_weights(c->net->graph, c->o.seed, err);
+    MASE_TRY(check_options(o, err));
+    struct mase_work w;
+    struct mase_work_choice choice;
+    mase_work_choice_init(&choice, a);
+    choice.model = c->spec;
+    choice.weights = o->no_weights ? NULL : o->weights;
+    choice.load =
+        (struct mase_weights_opts){ .key = o->key, .lenient = o->lenient, .seed = o->seed };
+    choice.task = o->task;
+    choice.seconds = o->seconds;
+    choice.no_values = o->no_weights;
+    choice.data.dataset = o->shape ? name_of_shape(a, o) : o->dataset;
+    MASE_TRY(mase_work_open(&w, &choice, err));
+    net->graph = w.graph;
+    net->sample = w.sample;
+    net->has_sample = w.has_sample;
+    net->trained = w.trained;
+    if (w.source == MASE_WEIGHTS_FILE || w.source == MASE_WEIGHTS_SAVED)
+        net->origin = mase_arena_strdup(a, w.weights);
+    return MASE_OK;
 }
 
 static enum mase_status open_net(void *data, struct mase_err *err)
@@ -612,6 +448,13 @@ static bool is_missing(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
+static enum mase_status start_weights(struct mase_graph *g, uint64_t seed, struct mase_err *err)
+{
+    MASE_TRY(mase_graph_check_size(g, err));
+    mase_graph_init_weights(g, seed);
+    return MASE_OK;
+}
+
 /* Parameters that have values keep them. */
 static enum mase_status start_net(void *data, struct mase_err *err)
 {
@@ -640,6 +483,12 @@ enum mase_status mase_net_start(struct mase_net *net, uint64_t seed, struct mase
 int mase_net_sample(const struct mase_net *net, int64_t dim[8])
 {
     return net && net->has_sample ? mase_api_dims(&net->sample, dim) : -1;
+}
+
+static void set_sample(struct mase_net *net, const struct mase_shape *sample)
+{
+    net->sample = *sample;
+    net->has_sample = true;
 }
 
 struct sample {

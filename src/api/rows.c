@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <mase/work.h>
+
 #include "base/alloc.h"
 
 /* ---- options ---- */
@@ -16,7 +18,6 @@ static enum mase_status take_word(struct mase_data_choice *c, enum mase_data_wor
     const struct mase_opt *row = &mase_data_rows[w];
     struct mase_value *said;
     c->said[w] = v && v->kind != MASE_NONE;
-    c->value[w] = mase_opt_default_value(c->arena, row);
     if (!c->said[w])
         return MASE_OK;
     MASE_TRY(mase_opt_convert(&said, c->arena, row, v, err));
@@ -84,28 +85,18 @@ struct open {
     const struct mase_net *trained;
 };
 
+/* For a network, scaled as its weights want it, the arrays that its inputs are called. */
 static enum mase_status open_choice(struct mase_dataset **d, const struct open *o,
                                     struct mase_data_choice *choice, struct mase_err *err)
 {
-    struct mase_checkpoint_info info = { .epoch = -1, .step = -1 };
     MASE_TRY(choose(choice, o->options, o->trained, err));
-    if (o->trained)
-        info = o->trained->trained;
-    if (mase_data_choice_scaling_file(choice))
-        MASE_TRY(
-            mase_trained_read(&info, choice->arena, mase_data_choice_scaling_file(choice), err));
-    MASE_TRY(mase_dataset_open_for(d, choice, &info, err));
-    const char *features = NULL;
-    if (o->trained && o->trained->graph)
-        MASE_TRY(mase_inputs_match(&features, choice->arena, o->trained->graph,
-                                   &mase_dataset_info(*d)->data, err));
-    if (!features)
-        return MASE_OK;
-    mase_dataset_close(*d); /* the arrays that the network's inputs are called */
-    *d = NULL;
-    choice->value[MASE_DATA_features] = mase_value_string(choice->arena, features);
-    choice->said[MASE_DATA_features] = true;
-    return mase_dataset_open_for(d, choice, &info, err);
+    struct mase_work w = { .choice.data = *choice, .trained = { .epoch = -1, .step = -1 } };
+    if (o->trained) {
+        w.trained = o->trained->trained;
+        w.graph = o->trained->graph;
+    }
+    MASE_TRY(mase_work_open_data(d, &w, err));
+    return w.graph ? mase_work_match_inputs(d, &w, err) : MASE_OK;
 }
 
 static enum mase_status open_rows(void *data, struct mase_err *err)
@@ -113,7 +104,9 @@ static enum mase_status open_rows(void *data, struct mase_err *err)
     const struct open *o = data;
     struct mase_arena a = { 0 };
     struct mase_dataset *d = NULL;
-    struct mase_data_choice choice = { .arena = &a, .dataset = o->name, .at = MASE_NOWHERE };
+    struct mase_data_choice choice;
+    mase_data_choice_init(&choice, &a);
+    choice.dataset = o->name;
     const enum mase_status st = open_choice(&d, o, &choice, err);
     mase_arena_release(&a);
     if (st)
@@ -229,7 +222,8 @@ static enum mase_status wrap_rows(void *data, struct mase_err *err)
     const struct wrap *w = data;
     struct mase_arena a = { 0 };
     struct mase_dataset *d = NULL;
-    struct mase_data_choice choice = { .arena = &a, .at = MASE_NOWHERE };
+    struct mase_data_choice choice;
+    mase_data_choice_init(&choice, &a);
     const enum mase_status st = wrap_arrays(&d, &choice, w, err);
     mase_arena_release(&a);
     if (!st)
