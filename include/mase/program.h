@@ -25,6 +25,7 @@
 
 #include <mase/api.h>
 #include <mase/call.h>
+#include <mase/type.h>
 
 MASE_API_BEGIN
 
@@ -46,23 +47,6 @@ enum mase_prim mase_op_prim(enum mase_op op);
 const struct mase_node *mase_graph_draws(const struct mase_graph *g);
 
 /* ---- values ---- */
-
-/* A number that may depend on the number of samples: plus + times N. */
-struct mase_extent {
-    int64_t plus, times;
-};
-int64_t mase_extent_at(struct mase_extent e, int64_t samples);
-bool mase_extent_equal(struct mase_extent a, struct mase_extent b);
-
-struct mase_ptype {
-    enum mase_dtype dtype;
-    int rank;
-    struct mase_extent dim[MASE_MAX_RANK];
-};
-bool mase_ptype_equal(const struct mase_ptype *a, const struct mase_ptype *b);
-/* The shape for so many samples. */
-struct mase_shape mase_ptype_shape(const struct mase_ptype *t, int64_t samples);
-bool mase_ptype_follows(const struct mase_ptype *t); /* does any length depend on N? */
 
 enum mase_psource {
     MASE_PSOURCE_INPUT,

@@ -56,16 +56,6 @@ mase_lower_fn *mase_lower_rule(enum mase_op op)
 
 /* ---- lengths that depend on N ---- */
 
-int64_t mase_extent_at(struct mase_extent e, int64_t samples)
-{
-    return e.plus + e.times * samples;
-}
-
-bool mase_extent_equal(struct mase_extent a, struct mase_extent b)
-{
-    return a.plus == b.plus && a.times == b.times;
-}
-
 /* N, Nx4, N-1, Nx-4+2: words to the lexer of .mg. */
 const char *mase_extent_text(struct mase_arena *a, struct mase_extent e)
 {
@@ -114,30 +104,6 @@ bool mase_arg_follows_samples(const struct mase_arg *a)
         return mase_extent_parse(a->s, &e);
     for (int i = 0; mase_arg_has_items(a) && i < a->count; i++)
         if (mase_arg_follows_samples(&a->items[i]))
-            return true;
-    return false;
-}
-
-bool mase_ptype_equal(const struct mase_ptype *a, const struct mase_ptype *b)
-{
-    bool same = a->dtype == b->dtype && a->rank == b->rank;
-    for (int d = 0; same && d < a->rank; d++)
-        same = mase_extent_equal(a->dim[d], b->dim[d]);
-    return same;
-}
-
-struct mase_shape mase_ptype_shape(const struct mase_ptype *t, int64_t samples)
-{
-    struct mase_shape s = { .rank = t->rank };
-    for (int d = 0; d < t->rank; d++)
-        s.dim[d] = mase_extent_at(t->dim[d], samples);
-    return s;
-}
-
-bool mase_ptype_follows(const struct mase_ptype *t)
-{
-    for (int d = 0; d < t->rank; d++)
-        if (t->dim[d].times)
             return true;
     return false;
 }
