@@ -21,7 +21,8 @@ struct mase_call {
     const struct mase_sig *sig;             /* of the call */
     struct mase_arg param[MASE_MAX_PARAMS]; /* by position in sig, defaults filled in */
     struct mase_rounding factors; /* a sequence: what each product of its steps is rounded to */
-    struct mase_arg result;       /* set by the shape rule; forward fills its tensors' data */
+    bool any_batch; /* of the largest of mase_batch_sizes: a result may have any number of values */
+    struct mase_arg result; /* set by the shape rule; forward fills its tensors' data */
 };
 
 /* Resolve a node's call. values[i] is the result of node i of the graph in order; lookup gives the

@@ -314,11 +314,13 @@ struct mase_graph {
     struct mase_weights *weights; /* NULL before mase_graph_alloc; private, see weights.c */
     bool weights_borrowed;        /* from the graph this is a clone of */
 
-    unsigned props;           /* MASE_PROP_*: which metadata is valid (pass.h) */
-    uint64_t edits;           /* counts every change of nodes, modules or formats */
-    uint64_t notes;           /* counts who was allowed to write metadata */
-    struct mase_meta *meta;   /* of the graph as a whole */
-    struct mase_names *names; /* private: taken names */
+    unsigned props;                  /* MASE_PROP_*: which metadata is valid (pass.h) */
+    uint64_t edits;                  /* counts every change of nodes, modules or formats */
+    uint64_t format_edits;           /* those of them that changed formats alone: shapes stay */
+    uint64_t notes;                  /* counts who was allowed to write metadata */
+    struct mase_meta *meta;          /* of the graph as a whole */
+    struct mase_names *names;        /* private: taken names */
+    struct mase_graph_types **types; /* private: shapes that were found, of a const graph too */
     struct mase_map module_map, attr_map;
 };
 

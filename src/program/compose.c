@@ -73,7 +73,7 @@ struct mase_arg mase_compose_ints(struct mase_compose *k, const int64_t *v, int 
 
 struct mase_shape mase_compose_shape(const struct mase_arg *value)
 {
-    return mase_ptype_shape(&mase_pvalue_of(value)->type, mase_lower_samples[0]);
+    return mase_ptype_shape(&mase_pvalue_of(value)->type, mase_batch_sizes[0]);
 }
 
 /* ---- activations ---- */
@@ -190,11 +190,11 @@ enum mase_status mase_lower_like(struct mase_lowered *l, struct mase_err *err)
 {
     struct mase_compose k = { .l = l, .err = err };
     const struct mase_call *c = &l->call[0];
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
     struct mase_ptype type;
     const bool one = l->op == MASE_OP_ones_like || l->op == MASE_OP_new_ones;
     const struct mase_arg *fill = mase_call_arg(c, "fill_value");
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
         t[s] = l->call[s].result.tensor;
     MASE_TRY(mase_lowered_type(&type, t, c->node, err));
     const struct mase_arg dtype = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[type.dtype].torch };
@@ -208,9 +208,9 @@ enum mase_status mase_lower_like(struct mase_lowered *l, struct mase_err *err)
 /* rand or randn in the shape of the result. */
 static struct mase_arg drawn(struct mase_compose *k, enum mase_op op)
 {
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
     struct mase_ptype type;
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
         t[s] = k->l->call[s].result.tensor;
     k->status = mase_lowered_type(&type, t, k->l->call[0].node, k->err);
     if (k->status)

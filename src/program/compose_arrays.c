@@ -143,10 +143,10 @@ enum mase_status mase_lower_tensordot(struct mase_lowered *l, struct mase_err *e
 {
     struct mase_compose k = { .l = l, .err = err };
     struct mase_tensordot t;
-    const struct mase_tensor *r[MASE_LOWER_SIZES];
+    const struct mase_tensor *r[MASE_BATCH_SIZES];
     struct mase_ptype type;
     MASE_TRY(mase_tensordot_read(&l->call[0], &t, err));
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
         r[s] = l->call[s].result.tensor;
     MASE_TRY(mase_lowered_type(&type, r, l->call[0].node, err));
     for (int i = 0; i < t.sums; i++)

@@ -41,8 +41,8 @@ static struct mase_arg flattened(struct mase_compose *k, struct mase_arg x, int 
 static enum mase_status result_type(struct mase_ptype *type, const struct mase_lowered *l,
                                     struct mase_err *err)
 {
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
         t[s] = l->call[s].result.tensor;
     return mase_lowered_type(type, t, l->call[0].node, err);
 }

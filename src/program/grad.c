@@ -113,11 +113,11 @@ struct mase_call *mase_grad_call(struct mase_grad *k)
     struct mase_tensor **t = mase_new_array(a, struct mase_tensor *, (size_t)p->value_count);
     for (int n = 0; n < p->value_count; n++) {
         const struct mase_ptype *type = &p->value[n]->type;
-        const struct mase_shape shape = mase_ptype_shape(type, mase_lower_samples[0]);
+        const struct mase_shape shape = mase_ptype_shape(type, mase_batch_sizes[0]);
         t[n] = mase_new(a, struct mase_tensor);
         *t[n] = mase_tensor(a, type->dtype, &shape, false);
     }
-    mase_pcall_init(call, a, k->i, t, mase_lower_samples[0]);
+    mase_pcall_init(call, a, k->i, t, mase_batch_sizes[0]);
     if (!k->b.status)
         k->b.status = mase_call_infer(&call->call, k->b.err);
     return &call->call;

@@ -41,16 +41,17 @@ enum mase_status mase_instr_types(const struct mase_program *p, const struct mas
                                   const struct mase_node *node, struct mase_arena *a,
                                   struct mase_ptype **type, int *count, struct mase_err *err)
 {
-    const struct mase_tensor **t[MASE_LOWER_SIZES];
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    const struct mase_tensor **t[MASE_BATCH_SIZES];
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         const struct operands o = { a,
                                     mase_new_array(a, struct mase_tensor *, (size_t)p->value_count),
-                                    mase_lower_samples[s] };
+                                    mase_batch_sizes[s] };
         struct mase_pcall *call = mase_new(a, struct mase_pcall);
         for (int n = 0; n < mase_instr_params(i); n++)
             mase_each_pvalue(&i->param[n], add_tensor, (void *)&o);
         mase_pcall_init(call, a, i, o.tensor, o.samples);
         call->node.name = node->name;
+        call->call.any_batch = mase_batch_is_any(s);
         MASE_TRY(mase_call_infer(&call->call, err));
         *count = list_tensors(&call->call.result, NULL, 0);
         t[s] = mase_new_array(a, const struct mase_tensor *, (size_t)*count + 1);
@@ -58,8 +59,8 @@ enum mase_status mase_instr_types(const struct mase_program *p, const struct mas
     }
     *type = mase_new_array(a, struct mase_ptype, (size_t)*count + 1);
     for (int k = 0; k < *count; k++) {
-        const struct mase_tensor *at[MASE_LOWER_SIZES];
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        const struct mase_tensor *at[MASE_BATCH_SIZES];
+        for (int s = 0; s < MASE_BATCH_SIZES; s++)
             at[s] = t[s][k];
         MASE_TRY(mase_lowered_type(&(*type)[k], at, node, err));
     }

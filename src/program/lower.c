@@ -1,10 +1,11 @@
 /*
  * lower.c - from a graph to a program.
  *
- * The graph is walked once, with every call resolved for three numbers of samples. What differs
- * between the first two depends on N; the third shows that it does so by a factor and an offset. A
- * rule of the operation (lower_ops.c) then says what the call is in terms of primitives, and the
- * formats of the node become instructions before and behind it.
+ * The graph is walked once, with every call resolved for the three numbers of samples that stand
+ * for any (type.h). What their results are is known of the graph (ir/shape/graph_types.h); a
+ * program for one batch asks the shape rules where its results are not those of any. A rule of the
+ * operation (lower_ops.c) then says what the call is in terms of primitives, and the formats of the
+ * node become instructions before and behind it.
  */
 #include "program/lowering.h"
 
@@ -12,13 +13,11 @@
 
 #include "ir/graph/bind_call.h"
 #include "ir/graph/graph_parts.h"
+#include "ir/shape/graph_types.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "ir/text/arg.h"
 #include "quant/quant.h"
-
-/* Unlike other lengths, so that broadcasting does not hide what follows the samples. */
-const int64_t mase_lower_samples[MASE_LOWER_SIZES] = { 11, 13, 17 };
 
 /* The lowering behind a call: rules see calls and the program alone. */
 struct lowering_call {
@@ -31,32 +30,19 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
     return mase_values_get(data, n);
 }
 
-/* ---- what depends on N ---- */
-
-static bool extent_of(struct mase_extent *e, const int64_t at[MASE_LOWER_SIZES])
+/* What the node under way gives for batch size s, if that is known beforehand. */
+static const struct mase_arg *known_result(const struct lowering *low, int s)
 {
-    const int64_t *n = mase_lower_samples;
-    e->times = (at[1] - at[0]) / (n[1] - n[0]);
-    e->plus = at[0] - e->times * n[0];
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
-        if (mase_extent_at(*e, n[s]) != at[s])
-            return false;
-    return true;
+    return low->known[s] ? low->known[s][low->position] : NULL;
 }
 
+/* ---- what depends on N ---- */
+
 enum mase_status mase_lowered_type(struct mase_ptype *type,
-                                   const struct mase_tensor *const t[MASE_LOWER_SIZES],
+                                   const struct mase_tensor *const t[MASE_BATCH_SIZES],
                                    const struct mase_node *n, struct mase_err *err)
 {
-    *type = (struct mase_ptype){ .dtype = t[0]->dtype, .rank = t[0]->shape.rank };
-    bool known = t[1]->shape.rank == type->rank && t[2]->shape.rank == type->rank;
-    for (int d = 0; known && d < type->rank; d++) {
-        int64_t at[MASE_LOWER_SIZES];
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
-            at[s] = t[s]->shape.dim[d];
-        known = extent_of(&type->dim[d], at);
-    }
-    if (known)
+    if (mase_ptype_through(type, t))
         return MASE_OK;
     return mase_fail(err, MASE_EUNSUPPORTED,
                      "%s: its shape does not follow the number of samples by a factor and an "
@@ -104,14 +90,14 @@ static enum mase_status differs(const struct mase_lowered *l, const char *param,
 
 /* One argument out of those for each number of samples. */
 static enum mase_status merge(struct mase_lowered *l, struct mase_arg *out,
-                              const struct mase_arg *const at[MASE_LOWER_SIZES], const char *param,
+                              const struct mase_arg *const at[MASE_BATCH_SIZES], const char *param,
                               struct mase_err *err)
 {
     struct mase_arena *a = &l->program->arena;
-    int64_t number[MASE_LOWER_SIZES];
+    int64_t number[MASE_BATCH_SIZES];
     struct mase_extent e;
     bool ints = true;
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         if (at[s]->kind != at[0]->kind ||
             (mase_arg_has_items(at[s]) && at[s]->count != at[0]->count))
             return differs(l, param, err);
@@ -123,15 +109,15 @@ static enum mase_status merge(struct mase_lowered *l, struct mase_arg *out,
         return MASE_OK;
     }
     if (ints && number[0] != number[1]) {
-        if (!extent_of(&e, number))
+        if (!mase_extent_through(&e, number))
             return differs(l, param, err);
         *out = (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = mase_extent_text(a, e) };
         return MASE_OK;
     }
     *out = mase_arg_copy(a, at[0]);
     for (int i = 0; mase_arg_has_items(out) && i < out->count; i++) {
-        const struct mase_arg *item[MASE_LOWER_SIZES];
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        const struct mase_arg *item[MASE_BATCH_SIZES];
+        for (int s = 0; s < MASE_BATCH_SIZES; s++)
             item[s] = &at[s]->items[i];
         MASE_TRY(merge(l, &out->items[i], item, param, err));
     }
@@ -151,8 +137,8 @@ static enum mase_status merge_params(struct mase_lowered *l, struct mase_err *er
 {
     const struct mase_sig *sig = l->call[0].sig;
     for (int i = 0; i < sig->count; i++) {
-        const struct mase_arg *at[MASE_LOWER_SIZES];
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        const struct mase_arg *at[MASE_BATCH_SIZES];
+        for (int s = 0; s < MASE_BATCH_SIZES; s++)
             at[s] = &l->call[s].param[i];
         if (is_placing(sig->param[i].name))
             l->param[i] = mase_bind_default(&l->program->arena, sig, i, l->param);
@@ -166,22 +152,22 @@ static enum mase_status merge_params(struct mase_lowered *l, struct mase_err *er
 
 /* The tensors of a result that no earlier one has, for each number of samples. */
 struct fresh {
-    const struct mase_tensor *(*t)[MASE_LOWER_SIZES];
+    const struct mase_tensor *(*t)[MASE_BATCH_SIZES];
     int count, cap;
 };
 
 static void find_fresh(struct lowering *low, struct fresh *f,
-                       const struct mase_arg *const at[MASE_LOWER_SIZES])
+                       const struct mase_arg *const at[MASE_BATCH_SIZES])
 {
     if (at[0]->kind == MASE_ARG_TENSOR && !mase_ptrmap_get(&low->value_of, at[0]->tensor)) {
         f->t = mase_arena_grow(&low->scratch, f->t, f->count, &f->cap, sizeof *f->t);
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        for (int s = 0; s < MASE_BATCH_SIZES; s++)
             f->t[f->count][s] = at[s]->tensor;
         f->count++;
     }
     for (int i = 0; mase_arg_is_seq(at[0]) && i < at[0]->count; i++) {
-        const struct mase_arg *item[MASE_LOWER_SIZES];
-        for (int s = 0; s < MASE_LOWER_SIZES; s++)
+        const struct mase_arg *item[MASE_BATCH_SIZES];
+        for (int s = 0; s < MASE_BATCH_SIZES; s++)
             item[s] = &at[s]->items[i];
         find_fresh(low, f, item);
     }
@@ -355,11 +341,12 @@ static enum mase_status follow_writes(struct lowering *low, const struct mase_lo
     if (!mase_shape_equal(&c->result.tensor->shape, &c->param[0].tensor->shape) ||
         c->result.tensor->dtype != c->param[0].tensor->dtype)
         return mase_call_fail(c, err, "writes into an operand of another shape or type");
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         struct mase_arg *x =
             (struct mase_arg *)mase_values_get(&low->v[s], mase_node_written(c->node));
         x->tensor = l->call[s].result.tensor;
     }
+    low->has_written = true;
     return MASE_OK;
 }
 
@@ -433,21 +420,44 @@ static enum mase_status lower_tensors(struct lowering *low, struct mase_lowered 
     return MASE_OK;
 }
 
+/* A result that is an operand, or a part of it, is what that is by now. */
+static bool has_old_tensor(const struct lowering *low, const struct mase_arg *result)
+{
+    if (result->kind == MASE_ARG_TENSOR)
+        return mase_ptrmap_get(&low->value_of, result->tensor);
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        if (has_old_tensor(low, &result->items[i]))
+            return true;
+    return false;
+}
+
+/* For batch size s. */
+static enum mase_status find_result(const struct lowering *low, struct mase_call *c, int s,
+                                    struct mase_err *err)
+{
+    const struct mase_arg *known = known_result(low, s), *first = known_result(low, 0);
+    c->any_batch = !low->opts->concrete && mase_batch_is_any(s);
+    if (!known || !first || (low->has_written && has_old_tensor(low, first)))
+        return mase_call_infer(c, err);
+    c->result = *known;
+    return mase_call_check_formats(c, err);
+}
+
 static enum mase_status lower_call(struct lowering *low, const struct mase_node *n,
                                    struct mase_err *err)
 {
-    struct mase_call call[MASE_LOWER_SIZES];
+    struct mase_call call[MASE_BATCH_SIZES];
     struct lowering_call k = { .l = { .program = low->p, .call = call }, .lower = low };
     struct mase_lowered *l = &k.l;
-    const struct mase_arg *at[MASE_LOWER_SIZES];
+    const struct mase_arg *at[MASE_BATCH_SIZES];
     struct fresh f = { 0 };
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         struct mase_call *c = &l->call[s];
         if (s && low->opts->concrete) {
             *c = l->call[0];
         } else {
             MASE_TRY(mase_call_init(c, &low->scratch, n, lookup, &low->v[s], err));
-            MASE_TRY(mase_call_infer(c, err));
+            MASE_TRY(find_result(low, c, s, err));
         }
         low->v[s].value[low->position] = c->result;
         at[s] = &c->result;
@@ -487,17 +497,18 @@ static enum mase_status lower_input(struct lowering *low, const struct mase_node
 {
     struct mase_arena *a = &low->scratch;
     const struct mase_input *in = find_input(low, n->name);
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
     struct mase_ptype type;
     if (!in && n->args.count == 0)
         return mase_missing_input(low->g, n, low->opts->inputs, low->opts->input_count, err);
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         struct mase_arg *value = &low->v[s].value[low->position];
-        *value = in ? tensor_arg(a, &in->tensor) : n->args.items[0];
+        const struct mase_arg *known = known_result(low, s);
+        *value = known ? *known : in ? tensor_arg(a, &in->tensor) : n->args.items[0];
         if (!in)
             continue;
-        if (value->tensor->shape.rank && !low->opts->concrete)
-            value->tensor->shape.dim[0] = mase_lower_samples[s];
+        if (!known && value->tensor->shape.rank && !low->opts->concrete)
+            value->tensor->shape.dim[0] = mase_batch_sizes[s];
         t[s] = value->tensor;
     }
     if (!in)
@@ -513,13 +524,14 @@ static enum mase_status lower_attr(struct lowering *low, const struct mase_node 
 {
     struct mase_arena *a = &low->scratch;
     struct mase_param *param = mase_graph_attr(low->g, n->target);
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
     struct mase_ptype type;
     if (!param)
         return mase_fail(err, MASE_EVALUE, "%s: the graph has no attribute '%s'", n->name,
                          n->target);
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
-        low->v[s].value[low->position] = tensor_arg(a, &param->tensor);
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
+        const struct mase_arg *known = known_result(low, s);
+        low->v[s].value[low->position] = known ? *known : tensor_arg(a, &param->tensor);
         t[s] = low->v[s].value[low->position].tensor;
     }
     MASE_TRY(mase_lowered_type(&type, t, n, err));
@@ -539,11 +551,11 @@ static enum mase_status lower_output(struct lowering *low, const struct mase_nod
                                      struct mase_err *err)
 {
     struct mase_arena *a = &low->scratch;
-    struct mase_arg value[MASE_LOWER_SIZES];
-    const struct mase_arg *at[MASE_LOWER_SIZES];
+    struct mase_arg value[MASE_BATCH_SIZES];
+    const struct mase_arg *at[MASE_BATCH_SIZES];
     struct mase_call call = { .arena = a, .node = n };
     struct lowering_call k = { .l = { .program = low->p, .call = &call }, .lower = low };
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         struct mase_resolving r = { .arena = a, .lookup = lookup, .data = &low->v[s] };
         value[s] = n->args.count ? mase_resolve(&r, &n->args.items[0]) : mase_arg_none();
         at[s] = &value[s];
@@ -568,17 +580,33 @@ static enum mase_status lower_node(struct lowering *low, const struct mase_node 
     }
 }
 
+/* A program for one batch has the same results for every size; it must find those of its own. */
+static void find_known(struct lowering *low)
+{
+    const struct mase_lower_opts *o = low->opts;
+    const struct mase_graph_types *t =
+        o->concrete ? NULL : mase_graph_types(low->g, o->inputs, o->input_count);
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
+        low->known[s] = t ? t->result[s] : NULL;
+    if (!o->concrete)
+        return;
+    low->known[0] = mase_graph_results(low->g, &low->scratch, o->inputs, o->input_count);
+    for (int s = 1; s < MASE_BATCH_SIZES; s++)
+        low->known[s] = low->known[0];
+}
+
 static enum mase_status lower(struct lowering *low, struct mase_err *err)
 {
     struct mase_arena *a = &low->scratch;
-    for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+    find_known(low);
+    for (int s = 0; s < MASE_BATCH_SIZES; s++) {
         low->v[s] = (struct mase_values){ .arena = a, .index.arena = a };
         low->v[s].value = mase_new_array(a, struct mase_arg, (size_t)low->g->node_count);
     }
     for (const struct mase_node *n = low->g->first; n; n = n->next) {
         MASE_TRY(mase_node_place(n, lower_node(low, n, err), err));
         low->position++;
-        for (int s = 0; s < MASE_LOWER_SIZES; s++) {
+        for (int s = 0; s < MASE_BATCH_SIZES; s++) {
             low->v[s].count++;
             mase_map_put(&low->v[s].index, n->name, (void *)(uintptr_t)low->position);
         }

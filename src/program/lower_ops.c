@@ -101,10 +101,10 @@ struct mase_arg mase_lowered_sizes(struct mase_lowered *l, const struct mase_pty
 /* view, flatten, squeeze ...: reshape to the shape that comes out. */
 enum mase_status mase_lower_reshape(struct mase_lowered *l, struct mase_err *err)
 {
-    const struct mase_tensor *t[MASE_LOWER_SIZES];
+    const struct mase_tensor *t[MASE_BATCH_SIZES];
     struct mase_ptype type;
     const struct mase_pvalue *x = mase_pvalue_of(&l->param[0]);
-    for (int s = 0; s < MASE_LOWER_SIZES; s++)
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
         t[s] = l->call[s].result.tensor;
     MASE_TRY(mase_lowered_type(&type, t, l->call[0].node, err));
     l->alias = mase_ptype_equal(&type, &x->type);

@@ -18,7 +18,9 @@ struct lowering {
     struct mase_arena scratch; /* calls, tensors and what is found by them */
     const struct mase_graph *g;
     const struct mase_lower_opts *opts;
-    struct mase_values v[MASE_LOWER_SIZES];
+    struct mase_values v[MASE_BATCH_SIZES];
+    const struct mase_arg *const *known[MASE_BATCH_SIZES]; /* by position; NULL: infer */
+    bool has_written; /* a value that others see, since when known results may be of before */
     struct mase_ptrmap value_of; /* from tensors for the first number of samples, and parameters */
     int position;                /* of the node under way */
     struct stored *stored;

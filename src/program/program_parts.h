@@ -45,13 +45,10 @@ void mase_ptype_print(struct mase_str *out, const struct mase_ptype *t);
 
 /* ---- lowering (lower.c, lower_ops.c) ---- */
 
-enum { MASE_LOWER_SIZES = 3 };
-extern const int64_t mase_lower_samples[MASE_LOWER_SIZES]; /* the batches that are looked at */
-
 /* A call on its way: the same for several numbers of samples, and what it becomes. */
 struct mase_lowered {
     struct mase_program *program;
-    struct mase_call *call; /* (MASE_LOWER_SIZES) */
+    struct mase_call *call; /* (MASE_BATCH_SIZES) */
     enum mase_prim prim;
     enum mase_op op;
     struct mase_arg param[MASE_MAX_PARAMS]; /* of op */
@@ -79,7 +76,7 @@ struct mase_arg mase_lowered_round(struct mase_lowered *l, struct mase_arg value
 struct mase_arg mase_lowered_sizes(struct mase_lowered *l, const struct mase_ptype *type);
 /* The type of the tensors that one result is for each batch. */
 enum mase_status mase_lowered_type(struct mase_ptype *type,
-                                   const struct mase_tensor *const t[MASE_LOWER_SIZES],
+                                   const struct mase_tensor *const t[MASE_BATCH_SIZES],
                                    const struct mase_node *n, struct mase_err *err) MASE_MUST_CHECK;
 
 /* The types of an instruction's results, in a: what its shape rule finds for those numbers of

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "ir/graph/graph_parts.h"
 #include "ir/graph/node_names.h"
+#include "ir/shape/graph_types.h"
 #include "ir/text/arg.h"
 
 const char *const mase_node_kind_names[] = {
@@ -26,6 +27,7 @@ struct mase_graph *mase_graph_new(const char *name)
     g->intern.arena = g->module_map.arena = g->attr_map.arena = &g->arena;
     g->name = name ? mase_arena_strdup(&g->arena, name) : NULL;
     g->names = mase_names_new(&g->arena, &g->intern);
+    g->types = mase_new(&g->arena, struct mase_graph_types *);
     return g;
 }
 
@@ -35,6 +37,7 @@ void mase_graph_free(struct mase_graph *g)
         return;
     mase_graph_free(g->training);
     mase_weights_free(g);
+    mase_graph_types_free(g);
     struct mase_arena arena = g->arena;
     mase_arena_release(&arena);
 }
@@ -311,6 +314,7 @@ void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q)
                  mase_node_kind_names[n->kind]);
     n->quant = q ? mase_quant_copy(&n->graph->arena, q) : NULL;
     n->graph->edits++;
+    n->graph->format_edits++;
 }
 
 /* ---- asking ---- */

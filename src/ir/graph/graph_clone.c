@@ -6,6 +6,7 @@
 #include "base/counters.h"
 #include "ir/graph/graph_parts.h"
 #include "ir/graph/node_names.h"
+#include "ir/shape/graph_types.h"
 #include "ir/text/arg.h"
 
 /* The node of the same name in the graph that is being made. */
@@ -62,5 +63,7 @@ struct mase_graph *mase_graph_clone(const struct mase_graph *src)
     g->weights_borrowed = src->weights;
     g->props = src->props;
     g->edits = src->edits;
+    g->format_edits = src->format_edits;
+    mase_graph_types_copy(g, src);
     return g;
 }

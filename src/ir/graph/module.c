@@ -402,4 +402,5 @@ void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const st
 {
     m->quant = q ? mase_quant_copy(&g->arena, q) : NULL;
     g->edits++;
+    g->format_edits++;
 }

@@ -290,8 +290,7 @@ enum mase_status mase_shape_recurrent(struct mase_call *c, struct mase_err *err)
     struct mase_shape out = q.x->shape;
     out.dim[out.rank - 1] = r->state * r->directions;
     const struct mase_shape h = state_shape(&q, r->state), cell = state_shape(&q, r->hidden);
-    if (mase_shape_count_checked(&out) < 0 || mase_shape_count_checked(&h) < 0 ||
-        mase_shape_count_checked(&cell) < 0)
+    if (mase_call_count(c, &out) < 0 || mase_call_count(c, &h) < 0 || mase_call_count(c, &cell) < 0)
         return mase_call_fail(c, err, "its result %s is too large", mase_show_shape(c, &out));
     struct mase_arg state = new_tensor(c, q.x->dtype, &h);
     if (r->cell == MASE_CELL_LSTM)

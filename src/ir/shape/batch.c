@@ -2,20 +2,19 @@
  * batch.c - does a network take a part of the samples that it is given? x[:100] is x where there
  * are fewer, and something else where there are more: its results are those of one size of batch.
  *
- * Shapes are inferred for three sizes, one of them larger than any constant in a network. Where a
- * length was in proportion to the size and is no longer, it was cut.
+ * The results for mase_batch_sizes say so, of which one is larger than any constant in a network.
+ * Where a length was in proportion to the size and is no longer, it was cut.
  */
 #include <string.h>
 
 #include <mase/call.h>
 
-#include "base/counters.h"
 #include "ir/graph/graph_parts.h"
+#include "ir/shape/graph_types.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 
-enum { SIZES = 3 };
-static const int64_t sizes[SIZES] = { 11, 13, INT64_C(1) << 24 };
+enum { SIZES = MASE_BATCH_SIZES };
 
 /* Only these let lengths be too large: others refuse them. */
 static bool may_cut(enum mase_op op)
@@ -24,26 +23,10 @@ static bool may_cut(enum mase_op op)
            op == MASE_OP_split || op == MASE_OP_df_split || op == MASE_OP_chunk;
 }
 
-/* The shape alone, however large. x[i] = y gives the shape of what is replaced, which nobody reads
- * here. */
-static enum mase_status step(struct mase_call *c, void *data, struct mase_err *err)
-{
-    struct mase_index x;
-    (void)data;
-    if (!mase_ops[c->node->op].shape)
-        return mase_fail(err, MASE_EUNSUPPORTED, "no shape");
-    mase_count(MASE_COUNT_SHAPE_RULES);
-    MASE_TRY(mase_ops[c->node->op].shape(c, err));
-    if (c->node->op != MASE_OP_setitem)
-        return MASE_OK;
-    MASE_TRY(mase_index_plan(c, &x, c->param[0].tensor, &c->param[1], err));
-    mase_call_result(c, c->param[0].tensor->dtype, &x.shape);
-    return MASE_OK;
-}
-
 /* Lengths that are the batch's, or a multiple of it; -1: shapes of other forms. */
 static int batch_lengths(const struct mase_arg *const v[SIZES])
 {
+    const int64_t *n_of = mase_batch_sizes;
     int n = 0;
     for (int i = 0; i < SIZES; i++)
         if (v[i]->kind != MASE_ARG_TENSOR || v[i]->tensor->shape.rank != v[0]->tensor->shape.rank)
@@ -51,7 +34,7 @@ static int batch_lengths(const struct mase_arg *const v[SIZES])
     for (int d = 0; d < v[0]->tensor->shape.rank; d++) {
         const int64_t a = v[0]->tensor->shape.dim[d], b = v[1]->tensor->shape.dim[d],
                       c = v[2]->tensor->shape.dim[d];
-        n += a != b && a * sizes[1] == b * sizes[0] && a * sizes[2] == c * sizes[0];
+        n += a != b && a * n_of[1] == b * n_of[0] && a * n_of[2] == c * n_of[0];
     }
     return n;
 }
@@ -73,8 +56,26 @@ static bool keeps(const struct mase_arg *const v[SIZES], int had)
     return true;
 }
 
+static const struct mase_arg *lookup(const struct mase_node *n, void *data)
+{
+    return mase_values_get(data, n);
+}
+
+/* What x[i] = y replaces is what x[i] would give. NULL: it does not fit. */
+static const struct mase_arg *replaced(const struct mase_node *n, struct mase_values *v)
+{
+    struct mase_call c;
+    struct mase_index x;
+    struct mase_err err;
+    if (mase_call_init(&c, v->arena, n, lookup, v, &err) || c.param[0].kind != MASE_ARG_TENSOR ||
+        mase_index_plan(&c, &x, c.param[0].tensor, &c.param[1], &err))
+        return NULL;
+    mase_call_result(&c, c.param[0].tensor->dtype, &x.shape);
+    return mase_arena_memdup(v->arena, &c.result, sizeof c.result);
+}
+
 /* What has no result for a small batch either is refused elsewhere. */
-static bool cuts(const struct mase_node *n, const struct mase_values v[SIZES])
+static bool cuts(const struct mase_node *n, struct mase_values v[SIZES])
 {
     const struct mase_arg *x[SIZES], *y[SIZES];
     const struct mase_arg *operand = n->args.count ? &n->args.items[0] : NULL;
@@ -85,6 +86,8 @@ static bool cuts(const struct mase_node *n, const struct mase_values v[SIZES])
         y[i] = mase_values_get(&v[i], n);
         if (!x[i] || x[i]->kind != MASE_ARG_TENSOR)
             return false;
+        if (y[i] && n->op == MASE_OP_setitem)
+            y[i] = replaced(n, &v[i]);
     }
     const int had = batch_lengths(x);
     if (had <= 0 || !y[0] || !y[1])
@@ -92,19 +95,13 @@ static bool cuts(const struct mase_node *n, const struct mase_values v[SIZES])
     return !y[2] || !keeps(y, had); /* without y[2]: more pieces than there may be */
 }
 
-static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_graph *g,
-                  const struct mase_input *inputs, int count, int64_t samples)
+int mase_find_cut(const struct mase_graph *g, struct mase_values v[MASE_BATCH_SIZES])
 {
-    struct mase_input *in = mase_arena_memdup(a, inputs, (size_t)count * sizeof *in);
-    const struct mase_walk_plan plan = {
-        .inputs = in, .input_count = count, .step = step, .goes_on = true
-    };
-    struct mase_err err;
-    for (int i = 0; i < count; i++)
-        if (in[i].tensor.shape.rank)
-            in[i].tensor.shape.dim[0] = samples;
-    if (mase_values_walk(v, a, g, &plan, &err))
-        *v = (struct mase_values){ .arena = a };
+    int position = 0;
+    for (const struct mase_node *n = g->first; n; n = n->next, position++)
+        if (cuts(n, v))
+            return position;
+    return -1;
 }
 
 static bool takes_batch_statistics(const struct mase_node *n)
@@ -131,18 +128,9 @@ bool mase_graph_takes_batch_statistics(const struct mase_graph *g)
 const struct mase_node *mase_graph_cuts_batch(const struct mase_graph *g,
                                               const struct mase_input *inputs, int count)
 {
-    struct mase_arena a = { 0 };
-    struct mase_values v[SIZES];
-    const struct mase_node *n = g->first, *found = NULL;
-    while (n && !may_cut(n->op))
+    const struct mase_graph_types *t = mase_graph_types(g, inputs, count);
+    const struct mase_node *n = t->cut >= 0 ? g->first : NULL;
+    for (int i = 0; n && i < t->cut; i++)
         n = n->next;
-    if (!n)
-        return NULL;
-    for (int s = 0; s < SIZES; s++)
-        infer(&v[s], &a, g, inputs, count, sizes[s]);
-    for (; n && !found; n = n->next)
-        if (cuts(n, v))
-            found = n;
-    mase_arena_release(&a);
-    return found;
+    return n;
 }

@@ -6,6 +6,7 @@
 #include <mase/call.h>
 
 #include "base/counters.h"
+#include "ir/shape/graph_types.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 
@@ -84,6 +85,15 @@ static enum mase_status attr_value(struct mase_arg *out, struct mase_arena *a,
 
 /* ---- what is returned ---- */
 
+struct mase_arg mase_values_resolve(struct mase_values *v, const struct mase_arg *arg)
+{
+    struct mase_resolving r = { .arena = v->arena, .lookup = lookup_value, .data = v };
+    const struct mase_arg value = mase_resolve(&r, arg);
+    if (r.missing)
+        mase_bug("%s has no value", r.missing->name);
+    return value;
+}
+
 static enum mase_status output_value(struct mase_arg *out, struct mase_values *v,
                                      const struct mase_node *n, struct mase_err *err)
 {
@@ -96,20 +106,21 @@ static enum mase_status output_value(struct mase_arg *out, struct mase_values *v
 
 /* ---- the walk ---- */
 
-static bool small_enough(const struct mase_arg *a)
+static bool small_enough(const struct mase_call *c, const struct mase_arg *a)
 {
     if (a->kind == MASE_ARG_TENSOR)
-        return mase_shape_count_checked(&a->tensor->shape) >= 0;
+        return mase_call_count(c, &a->tensor->shape) >= 0;
     for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
-        if (!small_enough(&a->items[i]))
+        if (!small_enough(c, &a->items[i]))
             return false;
     return true;
 }
 
-static enum mase_status check_size(const struct mase_node *n, const char *what,
+static enum mase_status check_size(const struct mase_call *c, const char *what,
                                    const struct mase_arg *value, struct mase_err *err)
 {
-    if (small_enough(value))
+    const struct mase_node *n = c->node;
+    if (small_enough(c, value))
         return MASE_OK;
     struct mase_str text = { 0 };
     mase_arg_show(&text, value);
@@ -119,29 +130,41 @@ static enum mase_status check_size(const struct mase_node *n, const char *what,
     return MASE_ELIMIT;
 }
 
-enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
+static enum mase_status apply_rule(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_op_info *op = &mase_ops[c->node->op];
     if (!op->shape)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know",
                          c->node->name, c->node->target);
     mase_count(MASE_COUNT_SHAPE_RULES);
-    MASE_TRY(op->shape(c, err));
+    return op->shape(c, err);
+}
+
+enum mase_status mase_call_apply_rule(struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(apply_rule(c, err));
+    return check_size(c, mase_ops[c->node->op].name, &c->result, err);
+}
+
+enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err)
+{
+    MASE_TRY(apply_rule(c, err));
     MASE_TRY(mase_call_check_formats(c, err));
-    return check_size(c->node, op->name, &c->result, err);
+    return check_size(c, mase_ops[c->node->op].name, &c->result, err);
 }
 
 static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
                                    const struct mase_graph *g, const struct mase_node *n,
                                    const struct mase_walk_plan *plan, struct mase_err *err)
 {
+    struct mase_call c = { .node = n, .any_batch = plan->any_batch };
     switch (n->kind) {
     case MASE_PLACEHOLDER:
         MASE_TRY(placeholder_value(out, v->arena, g, n, plan, err));
-        return check_size(n, mase_node_kind_names[n->kind], out, err);
+        return check_size(&c, mase_node_kind_names[n->kind], out, err);
     case MASE_GET_ATTR:
         MASE_TRY(attr_value(out, v->arena, g, n, plan, err));
-        return check_size(n, mase_node_kind_names[n->kind], out, err);
+        return check_size(&c, mase_node_kind_names[n->kind], out, err);
     case MASE_OUTPUT:
         return output_value(out, v, n, err);
     default:
@@ -150,8 +173,8 @@ static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
     if (n->op == MASE_OP_unknown)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: '%s' is no operation that we know", n->name,
                          n->target);
-    struct mase_call c;
     MASE_TRY(mase_call_init(&c, v->arena, n, lookup_value, v, err));
+    c.any_batch = plan->any_batch;
     MASE_TRY(plan->step(&c, plan->data, err));
     *out = c.result;
     return MASE_OK;
@@ -180,10 +203,34 @@ static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_
     return mase_call_infer(c, err);
 }
 
+/* What is known of the graph, as values. Formats may have come since that was found. */
+static enum mase_status take_results(struct mase_values *v, struct mase_arena *a,
+                                     const struct mase_graph *g,
+                                     const struct mase_arg *const *result, struct mase_err *err)
+{
+    *v = (struct mase_values){ .arena = a, .index.arena = a };
+    v->value = mase_new_array(a, struct mase_arg, (size_t)g->node_count);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        struct mase_call c;
+        v->value[v->count] = *result[v->count];
+        if (mase_node_quant(n)) {
+            MASE_TRY(mase_node_place(n, mase_call_init(&c, a, n, lookup_value, v, err), err));
+            c.result = *result[v->count];
+            MASE_TRY(mase_node_place(n, mase_call_check_formats(&c, err), err));
+        }
+        v->count++;
+        mase_map_put(&v->index, n->name, (void *)(uintptr_t)v->count);
+    }
+    return MASE_OK;
+}
+
 enum mase_status mase_infer_shapes(struct mase_values *v, struct mase_arena *a,
                                    const struct mase_graph *g, const struct mase_input *inputs,
                                    int input_count, struct mase_err *err)
 {
+    const struct mase_arg *const *known = mase_graph_results(g, a, inputs, input_count);
+    if (known)
+        return take_results(v, a, g, known, err);
     struct mase_walk_plan plan = { .inputs = inputs,
                                    .input_count = input_count,
                                    .step = infer_step };

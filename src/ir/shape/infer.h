@@ -6,6 +6,7 @@
 #define MASE_IR_SHAPE_INFER_H
 
 #include <mase/call.h>
+#include <mase/type.h>
 
 /* Replacing nodes by their results (call.c). */
 struct mase_resolving {
@@ -16,6 +17,9 @@ struct mase_resolving {
 };
 struct mase_arg mase_resolve(struct mase_resolving *r, const struct mase_arg *arg);
 
+/* With values for the nodes of an argument, all of which must be there: in their arena. */
+struct mase_arg mase_values_resolve(struct mase_values *v, const struct mase_arg *arg);
+
 /* What is done with one call: set c->result. */
 typedef enum mase_status mase_step_fn(struct mase_call *c, void *data, struct mase_err *err);
 
@@ -25,7 +29,8 @@ struct mase_walk_plan {
     const struct mase_input *inputs;
     int input_count;
     bool with_data;
-    bool goes_on; /* what fails has no result, and neither has what needs it */
+    bool any_batch; /* the inputs have the largest of mase_batch_sizes */
+    bool goes_on;   /* what fails has no result, and neither has what needs it */
     mase_step_fn *step;
     void *data;
 };
@@ -37,6 +42,14 @@ enum mase_status mase_missing_input(const struct mase_graph *g, const struct mas
                                     const struct mase_input *inputs, int input_count,
                                     struct mase_err *err);
 /* The shape rule of a call, and a limit on what it may ask for. */
+enum mase_status mase_call_apply_rule(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+/* The same, and its formats must be able to cut what it takes and gives. */
 enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
+
+/* Is it the one of mase_batch_sizes whose results are only compared with those of the others? */
+static inline bool mase_batch_is_any(int size)
+{
+    return size == MASE_BATCH_SIZES - 1;
+}
 
 #endif /* MASE_IR_SHAPE_INFER_H */

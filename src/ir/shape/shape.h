@@ -83,6 +83,9 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
  * where a length of 0 hides the others: sums and products of two lengths fit in 64 bits. */
 #define MASE_MAX_ELEMENTS (INT64_C(1) << 31)
 int64_t mase_shape_count_checked(const struct mase_shape *s);
+/* The same, with the limit of a result of c. */
+int64_t mase_call_count(const struct mase_call *c, const struct mase_shape *s);
+int64_t mase_call_most(const struct mase_call *c);
 /* Fail when a result would have more dimensions than a shape holds. */
 enum mase_status mase_call_rank(const struct mase_call *c, int rank,
                                 struct mase_err *err) MASE_MUST_CHECK;

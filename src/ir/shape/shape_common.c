@@ -276,18 +276,33 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
 
 /* ---- shapes ---- */
 
-int64_t mase_shape_count_checked(const struct mase_shape *s)
+static int64_t count_up_to(const struct mase_shape *s, int64_t most)
 {
     int64_t count = 1;
     bool empty = false;
     for (int i = 0; i < s->rank; i++) {
         const int64_t n = s->dim[i] ? s->dim[i] : 1; /* the others are bounded all the same */
-        if (n < 0 || count > MASE_MAX_ELEMENTS / n)
+        if (n < 0 || count > most / n)
             return -1;
         count *= n;
         empty |= s->dim[i] == 0;
     }
     return empty ? 0 : count;
+}
+
+int64_t mase_shape_count_checked(const struct mase_shape *s)
+{
+    return count_up_to(s, MASE_MAX_ELEMENTS);
+}
+
+int64_t mase_call_most(const struct mase_call *c)
+{
+    return c->any_batch ? INT64_MAX >> 1 : MASE_MAX_ELEMENTS;
+}
+
+int64_t mase_call_count(const struct mase_call *c, const struct mase_shape *s)
+{
+    return count_up_to(s, mase_call_most(c));
 }
 
 enum mase_status mase_call_rank(const struct mase_call *c, int rank, struct mase_err *err)

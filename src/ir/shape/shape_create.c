@@ -75,7 +75,7 @@ enum mase_status mase_shape_like(struct mase_call *c, struct mase_err *err)
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     if (mase_call_arg(c, "size"))
         MASE_TRY(mase_call_sizes(c, &size, "size", err));
-    if (mase_shape_count_checked(&size) < 0)
+    if (mase_call_count(c, &size) < 0)
         return mase_call_fail(c, err, "size %s is negative or too large",
                               mase_show_shape(c, &size));
     mase_call_result(c, t, &size);
@@ -95,7 +95,7 @@ enum mase_status mase_shape_full(struct mase_call *c, struct mase_err *err)
         t = dtype_of_number(fill);
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     MASE_TRY(mase_call_sizes(c, &size, "size", err));
-    if (mase_shape_count_checked(&size) < 0)
+    if (mase_call_count(c, &size) < 0)
         return mase_call_fail(c, err, "size %s is negative or too large",
                               mase_show_shape(c, &size));
     mase_call_result(c, t, &size);
@@ -163,7 +163,7 @@ enum mase_status mase_shape_randint(struct mase_call *c, struct mase_err *err)
     int64_t low, high;
     MASE_TRY(mase_randint_read(c, &low, &high, &size, err));
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
-    if (mase_shape_count_checked(&size) < 0)
+    if (mase_call_count(c, &size) < 0)
         return mase_call_fail(c, err, "size %s is negative or too large",
                               mase_show_shape(c, &size));
     mase_call_result(c, t, &size);

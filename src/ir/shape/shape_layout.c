@@ -112,10 +112,10 @@ enum mase_status mase_shape_reshape(struct mase_call *c, struct mase_err *err)
         open = i;
         out.dim[i] = 1;
     }
-    int64_t known = mase_shape_count_checked(&out);
+    int64_t known = mase_call_count(c, &out);
     if (open >= 0 && known > 0 && count % known == 0)
         out.dim[open] = count / known;
-    if (mase_shape_count_checked(&out) != count || (open >= 0 && known <= 0))
+    if (mase_call_count(c, &out) != count || (open >= 0 && known <= 0))
         return mase_call_fail(c, err, "the %lld values of %s cannot have shape %s",
                               (long long)count, mase_show_shape(c, &x->shape),
                               mase_show_shape(c, &want));
@@ -309,7 +309,7 @@ enum mase_status mase_shape_unflatten(struct mase_call *c, struct mase_err *err)
     for (int i = 0; i < sizes.rank; i++) {
         if (sizes.dim[i] == -1 && open < 0)
             open = i;
-        else if (sizes.dim[i] < 0 || sizes.dim[i] > MASE_MAX_ELEMENTS / (known ? known : 1))
+        else if (sizes.dim[i] < 0 || sizes.dim[i] > mase_call_most(c) / (known ? known : 1))
             return mase_call_fail(c, err, "%s %s cannot be", name, mase_show_shape(c, &sizes));
         else
             known *= sizes.dim[i];
@@ -317,7 +317,7 @@ enum mase_status mase_shape_unflatten(struct mase_call *c, struct mase_err *err)
     const int64_t length = x->shape.rank ? x->shape.dim[axis] : 0;
     if (open >= 0 && known && length % known == 0)
         sizes.dim[open] = length / known;
-    if (!x->shape.rank || !sizes.rank || mase_shape_count_checked(&sizes) != length)
+    if (!x->shape.rank || !sizes.rank || mase_call_count(c, &sizes) != length)
         return mase_call_fail(c, err, "dim %d of %s cannot become %s", axis,
                               mase_show_shape(c, &x->shape), mase_show_shape(c, &sizes));
     struct mase_shape out = mase_shape_part(&x->shape, 0, axis);
@@ -388,7 +388,7 @@ enum mase_status mase_shape_expand(struct mase_call *c, struct mase_err *err)
     for (int i = 0; i < want.rank && skip >= 0; i++)
         if (want.dim[i] == -1 && i >= skip)
             out.dim[i] = x->shape.dim[i - skip];
-    if (skip < 0 || mase_shape_count_checked(&out) < 0 || !mase_shape_fits(&x->shape, &out))
+    if (skip < 0 || mase_call_count(c, &out) < 0 || !mase_shape_fits(&x->shape, &out))
         return mase_call_fail(c, err, "%s cannot be expanded to %s", mase_show_shape(c, &x->shape),
                               mase_show_shape(c, &want));
     mase_call_result(c, x->dtype, &out);
@@ -508,7 +508,7 @@ enum mase_status mase_shape_pad(struct mase_call *c, struct mase_err *err)
     struct mase_shape out = x->shape;
     for (int i = 0; i < out.rank; i++)
         out.dim[i] += p.before[i] + p.after[i];
-    if (mase_shape_count_checked(&out) < 0)
+    if (mase_call_count(c, &out) < 0)
         return mase_call_fail(c, err, "%s is too large", mase_show_shape(c, &out));
     mase_call_result(c, x->dtype, &out);
     return MASE_OK;

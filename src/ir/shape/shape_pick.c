@@ -431,7 +431,7 @@ enum mase_status mase_shape_pick(struct mase_call *c, struct mase_err *err)
 {
     struct mase_pick p;
     MASE_TRY(mase_pick_plan(c, &p, err));
-    if (mase_shape_count_checked(&p.out) < 0)
+    if (mase_call_count(c, &p.out) < 0)
         return mase_call_fail(c, err, "%s is too large", mase_show_shape(c, &p.out));
     mase_call_result(c, mase_call_tensor(c, "input")->dtype, &p.out);
     return MASE_OK;
@@ -448,8 +448,7 @@ enum mase_status mase_fold_plan(const struct mase_call *c, struct mase_pick *p,
     MASE_TRY(mase_call_ints(c, kernel, 2, "kernel_size", err));
     const struct mase_shape *s = &x->shape;
     const int first = s->rank == 3;
-    const int64_t area =
-        mase_shape_count_checked(&(struct mase_shape){ 2, { kernel[0], kernel[1] } });
+    const int64_t area = mase_call_count(c, &(struct mase_shape){ 2, { kernel[0], kernel[1] } });
     if ((s->rank != 2 && s->rank != 3) || area < 1 || s->dim[first] % area)
         return mase_call_fail(c, err,
                               "input must be (N, C kernel, windows) or (C kernel, windows), got %s",
@@ -460,7 +459,7 @@ enum mase_status mase_fold_plan(const struct mase_call *c, struct mase_pick *p,
     mase_shape_push(&image, s->dim[first] / area);
     mase_shape_push(&image, size[0]);
     mase_shape_push(&image, size[1]);
-    if (mase_shape_count_checked(&image) < 0)
+    if (mase_call_count(c, &image) < 0)
         return mase_call_fail(c, err, "output_size %s is negative or too large",
                               mase_show_ints(c, size, 2));
     *p = (struct mase_pick){ 0 };

@@ -332,7 +332,7 @@ enum mase_status mase_shape_max_unpool(struct mase_call *c, struct mase_err *err
         }
     }
     const struct mase_shape out = window_output(&w, &x->shape, x->shape.dim[w.batch]);
-    if (mase_shape_count_checked(&out) < 1)
+    if (mase_call_count(c, &out) < 1)
         return mase_call_fail(c, err, "%s has no place for maxima", mase_show_shape(c, &out));
     mase_call_result(c, x->dtype, &out);
     return MASE_OK;
@@ -560,7 +560,7 @@ enum mase_status mase_shape_affine_grid(struct mase_call *c, struct mase_err *er
                t->dim[2] == n + 1;
     for (int d = 0; fit && d < size.rank; d++)
         fit = size.dim[d] > 0;
-    if (!fit || mase_shape_count_checked(&size) < 0)
+    if (!fit || mase_call_count(c, &size) < 0)
         return mase_call_fail(c, err,
                               "matrices %s do not fit the size %s: (N, 2, 3) and (N, C, H, W)",
                               mase_show_shape(c, t), mase_show_shape(c, &size));
