@@ -82,6 +82,8 @@ struct mase_instr {
     struct mase_arg *param;
     struct mase_pvalue **result;
     int result_count;
+    const struct mase_arg *form;  /* its results as the call gives them, one tensor or tuples, with
+                                   * tensors that are NULL; NULL: the shape rule knows */
     bool no_grad;                 /* no gradient passes the results */
     bool in_place;                /* and the result takes the place of the first operand */
     const char *from;             /* the graph's node, and */
@@ -167,6 +169,10 @@ struct mase_pcall {
 };
 void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct mase_instr *i,
                      struct mase_tensor *const *tensor, int64_t samples);
+/* Set the call's result, of the types that the instruction's results have. Where these do not say
+ * what the call would give for so many samples, its shape rule does, or why it gives nothing. */
+enum mase_status mase_pcall_infer(struct mase_pcall *k, const struct mase_instr *i, int64_t samples,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* The tensors of an inferred call become those of the instruction's results. */
 void mase_pcall_results(const struct mase_pcall *k, const struct mase_instr *i,
                         struct mase_tensor **tensor);

@@ -186,6 +186,9 @@ static bool alike(const struct mase_arg *a, const struct mase_arg *b)
     return same;
 }
 
+/* The form of most results. */
+static const struct mase_arg one_tensor = { .kind = MASE_ARG_TENSOR };
+
 static struct mase_instr *new_instr(struct mase_program *p, enum mase_prim prim, enum mase_op op,
                                     const struct mase_node *n, const struct mase_ptype *type,
                                     int results)
@@ -206,6 +209,7 @@ struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
 {
     struct mase_instr *i = new_instr(l->program, mase_op_prim(op), op, l->call[0].node, type, 1);
     memcpy(i->param, param, (size_t)mase_instr_params(i) * sizeof *param);
+    i->form = &one_tensor;
     return i->result[0];
 }
 
@@ -311,12 +315,48 @@ static bool rounds_result(const struct lowering *low, const struct mase_node *n,
 
 /* ---- calls ---- */
 
+/* Tensors alone, of which none is another's, in the order of f? */
+static bool is_form(const struct mase_arg *result, const struct fresh *f, int *count)
+{
+    if (result->kind == MASE_ARG_TENSOR)
+        return *count < f->count && f->t[(*count)++][0] == result->tensor;
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        if (!is_form(&result->items[i], f, count))
+            return false;
+    return mase_arg_is_seq(result);
+}
+
+static void drop_tensors(struct mase_arg *form)
+{
+    if (form->kind == MASE_ARG_TENSOR)
+        form->tensor = NULL;
+    for (int i = 0; mase_arg_is_seq(form) && i < form->count; i++)
+        drop_tensors(&form->items[i]);
+}
+
+/* An operation that became another in lowering still gives one tensor where it did. */
+static const struct mase_arg *form_of(const struct mase_lowered *l, const struct fresh *f)
+{
+    const struct mase_call *c = &l->call[0];
+    int count = 0;
+    if (!is_form(&c->result, f, &count))
+        return NULL;
+    if (c->result.kind == MASE_ARG_TENSOR)
+        return &one_tensor;
+    if (l->op != c->node->op)
+        return NULL;
+    struct mase_arg form = mase_arg_copy(&l->program->arena, &c->result);
+    drop_tensors(&form);
+    return mase_arena_memdup(&l->program->arena, &form, sizeof form);
+}
+
 static void add_instr(struct lowering *low, struct mase_lowered *l, const struct fresh *f,
                       const struct mase_ptype *type)
 {
     const struct mase_node *n = l->call[0].node;
     struct mase_instr *i = new_instr(low->p, l->prim, l->op, n, type, f->count);
     memcpy(i->param, l->param, (size_t)mase_instr_params(i) * sizeof *i->param);
+    i->form = form_of(l, f);
     i->in_place = n->no_grad && mase_call_writes(&l->call[0]);
     i->round = l->call[0].factors;
     i->sum = mase_instr_sum(i);

@@ -10,6 +10,8 @@
 #include "base/alloc.h"
 #include "base/number.h"
 #include "base/ptrmap.h"
+#include "ir/shape/graph_types.h"
+#include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "ir/text/arg.h"
 #include "quant/quant.h"
@@ -180,6 +182,7 @@ void mase_instr_set_op(struct mase_program *p, struct mase_instr *i, enum mase_p
 {
     i->prim = prim;
     i->op = op;
+    i->form = NULL;
     const bool rounds = prim == MASE_PRIM_round || prim == MASE_PRIM_round_back;
     const int most = rounds ? 2 + MASE_LEARNED_MAX : mase_instr_params(i);
     i->param = mase_new_array(&p->arena, struct mase_arg, (size_t)most);
@@ -407,6 +410,77 @@ void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct ma
         k->call.param[n] = mase_pcall_arg(a, &i->param[n], tensor);
         fix_extents(&k->call.param[n], samples);
     }
+}
+
+/* What an argument of a call has to do with the number of samples. */
+struct relation {
+    bool follows, other; /* plus or times more than one length */
+};
+
+static void relate_type(struct relation *r, const struct mase_ptype *t)
+{
+    r->follows |= mase_ptype_follows(t);
+    r->other |= !mase_ptype_is_batch(t);
+}
+
+static void relate_arg(struct relation *r, const struct mase_arg *a)
+{
+    struct mase_extent e;
+    if (a->kind == MASE_ARG_NODE)
+        relate_type(r, &mase_pvalue_of(a)->type);
+    if (a->kind == MASE_ARG_ATOM && mase_extent_parse(a->s, &e)) {
+        r->follows = true;
+        r->other |= e.plus != 0 || e.times < 0;
+    }
+    for (int i = 0; mase_arg_has_items(a) && i < a->count; i++)
+        relate_arg(r, &a->items[i]);
+}
+
+/* Do the types of the results say what the call gives for so many samples? The reasons are those of
+ * graph_types.c: each sample is treated alike, and every result has them all. */
+static bool types_hold(const struct mase_instr *i, int64_t samples)
+{
+    struct relation r = { 0 };
+    bool all = true;
+    for (int n = 0; n < mase_instr_params(i); n++)
+        relate_arg(&r, &i->param[n]);
+    for (int n = 0; n < i->result_count; n++) {
+        struct relation own = { 0 };
+        relate_type(&own, &i->result[n]->type);
+        all &= own.follows;
+        r.other |= own.other;
+        const struct mase_shape s = mase_ptype_shape(&i->result[n]->type, samples);
+        if (mase_shape_count_checked(&s) < 0)
+            return false;
+    }
+    return !r.follows || (!r.other && all && samples > 0 && !mase_op_bounds_samples(i->op));
+}
+
+static struct mase_arg fill_form(struct mase_arena *a, const struct mase_arg *form,
+                                 const struct mase_instr *i, int64_t samples, int *count)
+{
+    struct mase_arg out = *form;
+    if (form->kind == MASE_ARG_TENSOR) {
+        const struct mase_ptype *type = &i->result[(*count)++]->type;
+        const struct mase_shape s = mase_ptype_shape(type, samples);
+        out.tensor = mase_new(a, struct mase_tensor);
+        *out.tensor = mase_tensor(a, type->dtype, &s, false);
+        return out;
+    }
+    out.items = mase_new_array(a, struct mase_arg, (size_t)form->count);
+    for (int k = 0; k < form->count; k++)
+        out.items[k] = fill_form(a, &form->items[k], i, samples, count);
+    return out;
+}
+
+enum mase_status mase_pcall_infer(struct mase_pcall *k, const struct mase_instr *i, int64_t samples,
+                                  struct mase_err *err)
+{
+    int count = 0;
+    if (!i->form || !types_hold(i, samples))
+        return mase_call_infer(&k->call, err);
+    k->call.result = fill_form(k->call.arena, i->form, i, samples, &count);
+    return MASE_OK;
 }
 
 static void take_results(const struct mase_instr *i, const struct mase_arg *a, int *count,

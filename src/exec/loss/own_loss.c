@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "exec/plan/plan_parts.h"
 #include "ir/graph/bind_call.h"
-#include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "program/program_parts.h"
 
@@ -290,7 +289,7 @@ static enum mase_status add_instr(struct mase_own_loss *l, struct batch_plan *b,
     struct mase_plan *p = l->tile[0].plan;
     struct mase_pcall *k = mase_new(&b->plan->arena, struct mase_pcall);
     mase_pcall_init(k, &b->plan->arena, i, tensor, b->samples);
-    MASE_TRY(mase_call_infer(&k->call, err));
+    MASE_TRY(mase_pcall_infer(k, i, b->samples, err));
     mase_pcall_results(k, i, tensor);
     const struct mase_pvalue *x = is_sum(p, i) ? mase_pvalue_of(&i->param[0]) : NULL;
     struct batch_value *v = x ? find_batch_value(l, b, x->number, i) : NULL;

@@ -11,7 +11,6 @@
 #include "base/alloc.h"
 #include "exec/plan/plan_parts.h"
 #include "exec/step/plan_formats.h"
-#include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "program/program_parts.h"
 
@@ -151,7 +150,7 @@ static enum mase_status init_call(struct mase_plan *p, struct mase_pcall *k,
                                   int64_t samples, struct mase_err *err)
 {
     mase_pcall_init(k, &p->arena, i, tensor, samples);
-    MASE_TRY(mase_node_place(&k->node, mase_call_infer(&k->call, err), err));
+    MASE_TRY(mase_node_place(&k->node, mase_pcall_infer(k, i, samples, err), err));
     mase_pcall_results(k, i, tensor);
     return MASE_OK;
 }

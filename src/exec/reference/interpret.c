@@ -119,7 +119,7 @@ enum mase_status mase_instr_run(const struct mase_instr *i, struct mase_arena *a
         return run_derived(i, a, tensor, samples, err);
     struct mase_pcall k;
     mase_pcall_init(&k, a, i, tensor, samples);
-    MASE_TRY(mase_call_infer(&k.call, err));
+    MASE_TRY(mase_pcall_infer(&k, i, samples, err));
     MASE_TRY(mase_ref_room(&k.call, &k.call.result, err));
     /* Pieces of an operand are complete already; None is there for an effect. */
     const bool todo = mase_ref_allocate(a, &k.call.result) || k.call.result.kind == MASE_ARG_NONE;
@@ -141,7 +141,7 @@ enum mase_status mase_instr_call(struct mase_pcall *k, const struct mase_instr *
         t[n] = known[n] ? known[n] : mase_arena_memdup(a, &empty, sizeof empty);
     }
     mase_pcall_init(k, a, i, t, 1);
-    return mase_call_infer(&k->call, err);
+    return mase_pcall_infer(k, i, 1, err);
 }
 
 enum mase_status mase_refuse_node(struct mase_err *err, const char *from, const char *what,
