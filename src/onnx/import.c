@@ -9,11 +9,10 @@
 
 #include "base/limit.h"
 #include "ir/graph/graph_parts.h"
+#include "ir/shape/graph_types.h"
+#include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
-
-/* Batches that shapes are looked at in; many numbers divide them. */
-static const int64_t some_samples[] = { 96, 160, 224 };
 
 /* ---- faults ---- */
 
@@ -232,7 +231,7 @@ static bool is_samples(const struct mase_ox_import *im, const struct mase_onnx_d
 /* The shape of an input in a batch of each size. */
 static enum mase_status input_shape(struct mase_ox_import *im, const struct mase_onnx_value_info *v,
                                     const struct mase_onnx_value_info *lead,
-                                    struct mase_shape shape[OX_SIZES])
+                                    struct mase_shape shape[MASE_BATCH_SIZES])
 {
     const struct mase_onnx_shape *s = v->type->tensor_type->shape;
     const struct mase_onnx_shape *first = lead->type->tensor_type->shape;
@@ -257,7 +256,7 @@ static enum mase_status add_input(struct mase_ox_import *im, const struct mase_o
                                   const struct mase_onnx_value_info *lead)
 {
     const struct mase_input *given = given_input(im, v->name);
-    struct mase_shape shape[OX_SIZES] = { { 0 } };
+    struct mase_shape shape[MASE_BATCH_SIZES] = { { 0 } };
     struct mase_ox_result *r = mase_new(&im->arena, struct mase_ox_result);
     enum mase_dtype dtype;
     MASE_TRY(input_type(im, v, &dtype));
@@ -274,7 +273,7 @@ static enum mase_status add_input(struct mase_ox_import *im, const struct mase_o
     for (int k = 0; k < im->sizes; k++) {
         struct mase_tensor *t = mase_new(&im->arena, struct mase_tensor);
         *t = (struct mase_tensor){ dtype, shape[k], given ? given->tensor.data : NULL };
-        if (mase_shape_count_checked(&t->shape) < 0)
+        if (!mase_ox_is_any(im, k) && mase_shape_count_checked(&t->shape) < 0)
             return mase_ox_fail(im, MASE_ELIMIT, "input '%s' has more than 2^31 values", v->name);
         r->value[k] = (struct mase_arg){ .kind = MASE_ARG_TENSOR, .tensor = t };
     }
@@ -552,6 +551,71 @@ static void tell(const struct mase_ox_import *im, struct mase_onnx_info *info)
     info->batch = im->sizes > 1 ? 0 : t->shape.dim[0];
 }
 
+/* Has it the samples first and nowhere else? */
+static bool is_led_by_samples(const struct mase_ox_import *im, const struct mase_ox_result *r)
+{
+    for (int s = 0; s < im->sizes; s++) {
+        struct mase_shape shape = r->value[s].tensor->shape;
+        if (!shape.rank || shape.dim[0] != im->samples[s])
+            return false;
+        shape.dim[0] = r->value[0].tensor->shape.dim[0];
+        if (!mase_shape_equal(&shape, &r->value[0].tensor->shape))
+            return false;
+    }
+    return true;
+}
+
+/* The results of the nodes for batch size s. */
+static void list_results(struct mase_ox_import *im, struct mase_values *v, int s)
+{
+    *v = (struct mase_values){ .arena = &im->arena, .index.arena = &im->arena };
+    v->value = mase_new_array(&im->arena, struct mase_arg, (size_t)im->g->node_count);
+    for (const struct mase_node *n = im->g->first; n; n = n->next) {
+        const struct mase_ox_result *r = mase_ox_result(im, n);
+        if (n->kind == MASE_OUTPUT)
+            v->value[v->count] = mase_values_resolve(v, &n->args.items[0]);
+        else
+            v->value[v->count] = r->value[s];
+        v->count++;
+        mase_map_put(&v->index, n->name, (void *)(uintptr_t)v->count);
+    }
+}
+
+/* What was found here is what anyone who asks for the shapes of the graph would find. */
+static void keep_types(struct mase_ox_import *im)
+{
+    struct mase_values v[MASE_BATCH_SIZES];
+    struct mase_input *in =
+        mase_new_array(&im->arena, struct mase_input, (size_t)im->g->node_count);
+    int count = 0;
+    if (im->sizes == 1 || im->static_batch)
+        return;
+    for (const struct mase_node *n = im->g->first; n; n = n->next) {
+        const struct mase_ox_result *r = mase_ox_result(im, n);
+        if (n->kind != MASE_PLACEHOLDER)
+            continue;
+        if (!is_led_by_samples(im, r))
+            return;
+        in[count++] = (struct mase_input){ n->name, *r->value[0].tensor };
+    }
+    for (int s = 0; s < MASE_BATCH_SIZES; s++)
+        list_results(im, &v[s], s);
+    mase_graph_types_set(im->g, in, count, v);
+}
+
+/* Those that stand for any; numbers of the file may be of its own. */
+static void set_samples(struct mase_ox_import *im)
+{
+    for (int k = 0, next = 0; k < im->sizes; k++) {
+        if (k == 0 && im->static_batch) {
+            im->samples[k] = im->static_batch;
+            continue;
+        }
+        next += im->static_batch == mase_batch_sizes[next];
+        im->samples[k] = mase_batch_sizes[next++];
+    }
+}
+
 /* sizes: of batches that it shall hold for. */
 static enum mase_status attempt(struct mase_graph **g, struct mase_onnx_info *info,
                                 struct mase_onnx_file *f, const struct mase_onnx_opts *opts,
@@ -560,16 +624,14 @@ static enum mase_status attempt(struct mase_graph **g, struct mase_onnx_info *in
     const char *slash = strrchr(f->file.path, '/');
     struct mase_ox_import im = { .file = f, .opts = opts, .sizes = sizes, .err = err };
     im.static_batch = static_batch(f);
-    for (int k = 0, next = 0; k < sizes; k++)
-        im.samples[k] = k == 0 && im.static_batch ? im.static_batch : some_samples[next++];
-    for (int k = 1; k < sizes; k++)
-        if (im.samples[k] == im.samples[0])
-            im.samples[k] = some_samples[OX_SIZES - 1];
+    set_samples(&im);
     im.g = mase_graph_new(slash ? slash + 1 : f->file.path);
     const enum mase_status st = import(&im);
     *batch_matters = im.batch_matters;
-    if (!st)
+    if (!st) {
         set_further_samples(&im);
+        keep_types(&im);
+    }
     if (!st && info)
         tell(&im, info);
     mase_arena_release(&im.arena);
@@ -586,7 +648,8 @@ static enum mase_status read_model(struct mase_graph **g, struct mase_onnx_info 
 {
     bool batch_matters;
     const bool given = opts && opts->input_count;
-    enum mase_status st = attempt(g, info, f, opts, given ? 1 : OX_SIZES, &batch_matters, err);
+    enum mase_status st =
+        attempt(g, info, f, opts, given ? 1 : MASE_BATCH_SIZES, &batch_matters, err);
     if (st && batch_matters && static_batch(f)) /* then it holds for its own batch alone */
         st = attempt(g, info, f, opts, 1, &batch_matters, err);
     return st;

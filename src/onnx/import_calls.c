@@ -45,6 +45,19 @@ static bool is_number(const struct mase_arg *a)
     return a->kind != MASE_ARG_TENSOR;
 }
 
+/* Has it other shapes than for the first size? */
+static bool follows(const struct mase_arg *result, const struct mase_arg *first)
+{
+    if (result->kind == MASE_ARG_TENSOR)
+        return first->kind != MASE_ARG_TENSOR ||
+               !mase_shape_equal(&result->tensor->shape, &first->tensor->shape);
+    for (int i = 0; mase_arg_is_seq(result) && i < result->count; i++)
+        if (first->kind != result->kind || first->count != result->count ||
+            follows(&result->items[i], &first->items[i]))
+            return true;
+    return false;
+}
+
 static bool can_compute(struct mase_ox_import *im, const struct mase_arg *result)
 {
     const uint64_t bytes = bytes_of(result), size = im->file->file.size;
@@ -56,17 +69,25 @@ static bool can_compute(struct mase_ox_import *im, const struct mase_arg *result
     return true;
 }
 
-/* One size of batch. */
+bool mase_ox_is_any(const struct mase_ox_import *im, int size)
+{
+    return im->samples[size] == mase_batch_sizes[MASE_BATCH_SIZES - 1];
+}
+
+/* One size of batch. Values whose number follows the samples are not computed for all batches. */
 static enum mase_status infer(struct mase_ox_import *im, struct mase_ox_result *r,
                               const struct mase_node *n, int size)
 {
     struct look l = { im, size };
     struct mase_call c;
     MASE_TRY(mase_call_init(&c, &im->arena, n, look_up, &l, im->err));
+    c.any_batch = mase_ox_is_any(im, size);
     MASE_TRY(mase_call_infer(&c, im->err));
     if (is_number(&c.result)) {
         r->known = true;
-    } else if (r->known && (n->kind == MASE_CALL_MODULE || !can_compute(im, &c.result))) {
+    } else if (r->known &&
+               (n->kind == MASE_CALL_MODULE || (c.any_batch && follows(&c.result, &r->value[0])) ||
+                !can_compute(im, &c.result))) {
         r->known = false;
     } else if (r->known) {
         mase_forward_fn *forward = mase_forward_of(n->op);

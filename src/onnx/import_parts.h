@@ -13,12 +13,12 @@
 
 #include <mase/call.h>
 #include <mase/onnx.h>
+#include <mase/type.h>
 
 #include "base/ptrmap.h"
 #include "onnx/onnx_file.h"
 
 enum {
-    OX_SIZES = 3, /* of batches */
     OX_OLDEST = 6,
     OX_NEWEST = 28,
     OX_OPERANDS = 64, /* of a node that takes any number of them */
@@ -26,10 +26,10 @@ enum {
 
 /* What is known of a node of the graph. */
 struct mase_ox_result {
-    struct mase_arg value[OX_SIZES]; /* tensors have data if they are known */
-    bool known;                      /* for every size */
-    bool given;                      /* by what the caller said of inputs: true only for these */
-    bool learned;                    /* depends on parameters, which training changes */
+    struct mase_arg value[MASE_BATCH_SIZES]; /* tensors have data if they are known */
+    bool known;                              /* for every size */
+    bool given;   /* by what the caller said of inputs: true only for these */
+    bool learned; /* depends on parameters, which training changes */
 };
 
 /* A value of the model by its name. */
@@ -108,8 +108,9 @@ struct mase_ox_import {
     struct mase_ox_scope *scope;
     int depth; /* of functions within functions */
     int sizes; /* 1: the batch is what the model says */
-    int64_t samples[OX_SIZES];
-    struct mase_node *batch; /* the placeholder that has the samples, or NULL */
+    int64_t
+        samples[MASE_BATCH_SIZES]; /* mase_batch_sizes, or the file's and the first two of them */
+    struct mase_node *batch;       /* the placeholder that has the samples, or NULL */
     struct mase_node *batch_size;
     struct mase_ptrmap absorbed; /* nodes of the model that an earlier one has computed, too */
     struct mase_map uses;        /* of values: how often, and by which node */
@@ -125,6 +126,8 @@ struct mase_ox_import {
     bool batch_matters;   /* what failed does so for some sizes of batches */
     struct mase_err *err;
 };
+/* Is it the size whose results are only compared with those of the others? */
+bool mase_ox_is_any(const struct mase_ox_import *im, int size);
 
 typedef enum mase_status mase_ox_rule_fn(struct mase_ox_import *im);
 

@@ -284,34 +284,32 @@ static struct mase_node *batch_size(struct mase_ox_import *im)
 }
 
 /* v[s] for batches of samples[s]: plus + times N, as a number or a node. */
-static struct mase_arg affine(struct mase_ox_import *im, const int64_t v[OX_SIZES])
+static struct mase_arg affine(struct mase_ox_import *im, const int64_t v[MASE_BATCH_SIZES])
 {
-    const int64_t *n = im->samples;
     int s = 1;
     while (s < im->sizes && v[s] == v[0])
         s++;
     if (s >= im->sizes)
         return ARG_INT(v[0]);
-    const int64_t times = (v[1] - v[0]) / (n[1] - n[0]), plus = v[0] - times * n[0];
-    for (s = 0; s < im->sizes; s++)
-        if (v[s] != plus + times * n[s]) {
-            im->batch_matters = true;
-            mase_ox_fail(im, MASE_EUNSUPPORTED,
-                         "a length depends on the number of samples, but is no multiple of it");
-            return ARG_INT(0);
-        }
+    struct mase_extent e;
+    if (!mase_extent_between(&e, im->samples, v)) {
+        im->batch_matters = true;
+        mase_ox_fail(im, MASE_EUNSUPPORTED,
+                     "a length depends on the number of samples, but is no multiple of it");
+        return ARG_INT(0);
+    }
     struct mase_node *x = batch_size(im);
-    if (times != 1)
-        x = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_INT(times));
-    if (plus)
-        x = EMIT(im, MASE_OP_add, ARG_NODE(x), ARG_INT(plus));
+    if (e.times != 1)
+        x = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_INT(e.times));
+    if (e.plus)
+        x = EMIT(im, MASE_OP_add, ARG_NODE(x), ARG_INT(e.plus));
     return ARG_NODE(x);
 }
 
 struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n, int d)
 {
     const struct mase_ox_result *r = n && !im->status ? mase_ox_result(im, n) : NULL;
-    int64_t v[OX_SIZES] = { 0 };
+    int64_t v[MASE_BATCH_SIZES] = { 0 };
     for (int s = 0; r && s < im->sizes; s++)
         v[s] = r->value[s].tensor->shape.dim[d];
     return r ? affine(im, v) : ARG_INT(0);
@@ -390,7 +388,7 @@ const struct mase_arg *mase_ox_sizes(struct mase_ox_import *im, struct mase_ox_v
     *count = (int)mase_tensor_count(r->value[0].tensor);
     struct mase_arg *out = mase_new_array(&im->arena, struct mase_arg, (size_t)*count);
     for (int i = 0; i < *count; i++) {
-        int64_t n[OX_SIZES] = { 0 };
+        int64_t n[MASE_BATCH_SIZES] = { 0 };
         for (int s = 0; s < im->sizes; s++) {
             if (mase_tensor_count(r->value[s].tensor) != *count) {
                 im->batch_matters = true;
