@@ -37,6 +37,15 @@ enum mase_quant_kind {
     MASE_QUANT_COUNT
 };
 
+/* Which way a number between two steps is rounded. */
+enum mase_direction {
+    MASE_TO_NEAREST_EVEN,
+    MASE_TO_NEAREST_AWAY, /* ties away from zero */
+    MASE_TO_FLOOR,
+    MASE_TO_ZERO,
+    MASE_BY_CHANCE,
+};
+
 struct mase_format {
     enum mase_quant_kind kind;
     const struct mase_quant_info *row;

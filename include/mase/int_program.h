@@ -35,13 +35,14 @@
 
 MASE_API_BEGIN
 
-struct mase_window;
+/* ---- what integers stand for ---- */
 
-/* What a code stands for: the formula above. */
+/* The number that a code stands for: (code step / parts + bias) scale + shift, and at least 0 where
+ * relu. */
 struct mase_meaning {
     double step; /* above 0 */
     int64_t parts;
-    float bias, scale, shift; /* 0, 1, 0: nothing of it */
+    float bias, scale, shift; /* 0, 1, 0: the code times step / parts is the number */
     bool scaled;              /* the step is no power of two times an integer */
     bool relu;
 };
@@ -50,13 +51,25 @@ struct mase_meaning {
 struct mase_int_format {
     double step;
     int64_t lo, hi;
-    int direction; /* enum mase_direction, of those that draw no random number */
+    int direction; /* enum mase_direction, of those that draw no random number, or MASE_TO_SIGN */
     bool scaled;
 };
+/* A direction beside those of number formats: 1 from zero on, else -1. */
+enum { MASE_TO_SIGN = MASE_BY_CHANCE + 1 };
+
+/* Integers of so many bits, the sign among them; in two's complement. */
+struct mase_int_type {
+    int width;
+    bool is_signed;
+};
+/* The narrowest type that holds lo..hi: at least one bit, and a sign if lo is below 0. */
+struct mase_int_type mase_int_type_of(int64_t lo, int64_t hi);
+
+/* ---- instructions ---- */
 
 enum mase_int_op {
     MASE_INT_OP_AFFINE, /* floats: fma(x, scale, shift), then max(x, 0) if relu */
-    MASE_INT_OP_ENCODE, /* floats to codes of grids */
+    MASE_INT_OP_ENCODE, /* floats to codes */
     MASE_INT_OP_SUM,    /* sums of products with known integers, and known integers added */
     MASE_INT_OP_ROUND,  /* codes to codes: integers */
     MASE_INT_OP_SCALE,  /* codes to codes: float32 */
@@ -67,6 +80,28 @@ enum mase_int_op {
 };
 extern const char *const mase_int_op_names[];
 
+/* Which rows a sum or a maximum reads. Lists of rows always say so; where the lists have one of
+ * these patterns, the lowering has found that, and a back end can have loops instead. */
+enum mase_int_access {
+    MASE_INT_ACCESS_LIST,   /* none of the patterns below */
+    MASE_INT_ACCESS_ROWS,   /* the rows of the operand in their order: group after group, position
+                             * after position, input after input */
+    MASE_INT_ACCESS_WINDOW, /* a convolution: input k of group g is element k % area of the window
+                             * on channel g * channels + k / area; zero beside the channel */
+    MASE_INT_ACCESS_POOL,   /* group g, or channel g of a maximum, reads the elements of the window
+                             * on channel g that lie in the channel. In a sum all weights are 1, and
+                             * all biases 0 */
+    MASE_INT_ACCESS_PAIRS   /* group g reads row g of in[0] and row g of in[1] */
+};
+/* A window on the rows and columns (y, x) of a channel. Channels lie one after the other. */
+struct mase_int_window {
+    int64_t in[2], out[2]; /* sizes of a channel, and how many positions there are */
+    int64_t kernel[2], stride[2], dilation[2];
+    int64_t pad[2]; /* before the first element */
+};
+/* The rows of a channel under the window at a position, (kernel[0] * kernel[1]); -1: beside it. */
+void mase_int_window_rows(int64_t *row, const struct mase_int_window *w, int64_t position);
+
 /* y[g m + o][p] = bias[g m + o] + sum over k of weight[g m + o][k] x[from[g][p][k]], m being
  * outputs; row o, p of the result is o * output_stride + p * position_stride. Rows are those of
  * memory, so several values may be summed. */
@@ -76,16 +111,18 @@ struct mase_int_sum {
     const int32_t *from;   // (groups, positions, inputs); -1: zero
     const int64_t *weight; // (groups * outputs, inputs)
     const int64_t *bias;   // (groups * outputs)
-    /* What from comes from, of one channel: where a convolution or an average looks. NULL: no such
-     * window. */
-    const struct mase_window *window;
+    enum mase_int_access access;
+    const struct mase_int_window *window; /* of WINDOW and POOL */
 };
 
+/* clamp(round((x mul + add) / div), lo, hi). The quotient has no end of digits; the direction
+ * rounds it once. */
 struct mase_int_round {
-    int64_t mul, add, div, lo, hi;
-    int direction;
+    int64_t mul, add, div, lo, hi; /* div above 0 */
+    int direction;                 /* as of a format */
 };
 
+/* clamp(rint(fma(x, factor, offset)), lo, hi) in float32: to nearest, ties to even. */
 struct mase_int_scale {
     float factor, offset;
     int64_t lo, hi;
@@ -99,12 +136,13 @@ struct mase_int_table {
     int64_t **code;
 };
 
-/* Row r of the result is made of from[first[r]] to before from[first[r + 1]], rows of memory; -1:
- * zero. Of pick, of from[r]. */
+/* Row r of a maximum is made of from[first[r]] to before from[first[r + 1]], rows of memory. Row r
+ * of a pick is row from[r] of memory; -1: zero. */
 struct mase_int_rows {
-    const int64_t *first; // (rows + 1)
+    const int64_t *first; // (rows + 1); NULL: of a pick
     const int32_t *from;
-    const struct mase_window *window; /* of max, as of affine */
+    enum mase_int_access access;          /* LIST or POOL of a maximum */
+    const struct mase_int_window *window; /* of POOL */
 };
 
 struct mase_int_value {
@@ -117,16 +155,18 @@ struct mase_int_value {
     const int64_t *lo, *hi;             // (rows): every code lies between
 };
 
+enum { MASE_INT_OPERANDS_MAX = 16 };
 struct mase_int_instr {
     enum mase_int_op op;
-    const struct mase_int_value *in, *out;
+    const struct mase_int_value *in[MASE_INT_OPERANDS_MAX], *out;
+    int in_count; /* several of a sum and of a pick */
     union {
         struct {
             const float *scale, *shift; // (rows)
             bool relu;
-        } line;
+        } affine;
         const struct mase_int_format *encode; // (rows)
-        struct mase_int_sum affine;
+        struct mase_int_sum sum;
         const struct mase_int_round *round; // (rows)
         const struct mase_int_scale *scale; // (rows)
         struct mase_int_table table;
@@ -134,6 +174,19 @@ struct mase_int_instr {
     } u;
     const struct mase_int_instr *next;
 };
+
+/* The narrowest type of all codes of a value. */
+struct mase_int_type mase_int_value_type(const struct mase_int_value *v);
+/* The bits of a value's widest row, with a sign if that row has one. */
+int mase_int_value_bits(const struct mase_int_value *v);
+/* The narrowest type that holds every sum of an instruction, whatever the order of its terms, and
+ * every product. */
+struct mase_int_type mase_int_sum_type(const struct mase_int_instr *sum);
+struct mase_int_type mase_int_weight_type(const struct mase_int_instr *sum);
+/* The narrowest type that holds x mul + add, with room to add or subtract div. */
+struct mase_int_type mase_int_round_type(const struct mase_int_instr *round);
+
+/* ---- programs ---- */
 
 struct mase_int_program {
     struct mase_arena arena;
@@ -178,8 +231,6 @@ void mase_int_runner_read(const struct mase_int_runner *w, float *y, int64_t str
 /* The nearest float to what a code means. */
 float mase_int_decode(int64_t code, const struct mase_meaning *m);
 
-/* How many bits the codes of a value take, the widest row, with a sign where there is one. */
-int mase_int_value_bits(const struct mase_int_value *v);
 void mase_int_program_print(struct mase_str *out, const struct mase_int_program *e);
 
 MASE_API_END

@@ -57,7 +57,7 @@ static union cell get(struct running *r, const struct mase_emit_value *v, int64_
     return (union cell){ 0 };
 }
 
-static bool holds(enum mase_emit_type t, mase_emit_wide x)
+static bool holds(enum mase_emit_type t, mase_int_wide x)
 {
     return x >= mase_emit_types[t].lo && x <= mase_emit_types[t].hi;
 }
@@ -88,7 +88,7 @@ static float real(const struct mase_emit_numbers *n, int64_t i)
 /* a b + c in a type of C, whatever the order. */
 static int64_t line_in(struct running *r, enum mase_emit_type t, int64_t a, int64_t b, int64_t c)
 {
-    const mase_emit_wide product = (mase_emit_wide)a * b, sum = product + c;
+    const mase_int_wide product = (mase_int_wide)a * b, sum = product + c;
     if (!holds(t, product) || !holds(t, sum))
         wrong(r, "a sum does not fit its type");
     return (int64_t)sum;
@@ -190,30 +190,22 @@ static union cell mapped(struct running *r, const struct mase_emit_map *m, union
 
 /* ---- steps ---- */
 
-/* What an element of the kernel sees, a row of its channel; -1: the edge. */
-static int64_t seen(const struct mase_window *w, int64_t p, int64_t k)
+/* The rows of a channel under a step's window; NULL: the step has none. */
+static int64_t *new_window_rows(const struct mase_int_window *w)
 {
-    const int64_t y = p / w->out[2] * w->stride[1] + k / w->kernel[2] * w->dilation[1] - w->pad[1],
-                  x = p % w->out[2] * w->stride[2] + k % w->kernel[2] * w->dilation[2] - w->pad[2];
-    return y < 0 || y >= w->in[1] || x < 0 || x >= w->in[2] ? -1 : y * w->in[2] + x;
+    return w ? mase_xcalloc((size_t)mase_int_window_area(w) * sizeof(int64_t)) : NULL;
 }
 
-static int64_t area(const struct mase_window *w)
+/* The row that input k of a sum reads; -1: it is zero. window: what the window covers at p. */
+static int64_t row_of(const struct mase_emit_sum *f, const int64_t *window, int64_t g, int64_t p,
+                      int64_t k)
 {
-    return w->kernel[1] * w->kernel[2];
-}
-
-/* The row that input k of a sum reads; -1: it is zero. */
-static int64_t row_of(const struct mase_emit_sum *f, int64_t g, int64_t p, int64_t k)
-{
-    if (f->look == MASE_EMIT_ROWS)
+    if (f->access == MASE_INT_ACCESS_ROWS)
         return g * f->group_rows + p * f->inputs + k;
-    if (f->look == MASE_EMIT_LIST)
+    if (f->access == MASE_INT_ACCESS_LIST)
         return f->list[(g * f->positions + p) * f->inputs + k];
-    const int64_t at = seen(f->window, p, k % area(f->window));
-    return at < 0
-               ? -1
-               : g * f->group_rows + k / area(f->window) * f->window->in[1] * f->window->in[2] + at;
+    const int64_t area = mase_int_window_area(f->window), at = window[k % area];
+    return at < 0 ? -1 : g * f->group_rows + k / area * mase_int_window_channel(f->window) + at;
 }
 
 static union cell sum_of(struct running *r, const struct mase_emit_sum *f, const union cell *x,
@@ -226,13 +218,13 @@ static union cell sum_of(struct running *r, const struct mase_emit_sum *f, const
             s.f += f->fweight[o * f->inputs + k] * x[k].f;
         return s;
     }
-    mase_emit_wide sum = f->bias[o], size = sum < 0 ? -sum : sum;
+    mase_int_wide sum = f->bias[o], size = sum < 0 ? -sum : sum;
     for (int64_t k = 0; k < f->inputs; k++) {
-        const mase_emit_wide product = (mase_emit_wide)f->weight[o * f->inputs + k] * x[k].i;
+        const mase_int_wide product = (mase_int_wide)f->weight[o * f->inputs + k] * x[k].i;
         sum += product;
         size += product < 0 ? -product : product;
     }
-    if (!holds(f->acc, sum) || size > (mase_emit_wide)mase_emit_types[f->acc].hi + 1)
+    if (!holds(f->acc, sum) || size > (mase_int_wide)mase_emit_types[f->acc].hi + 1)
         wrong(r, "a sum does not fit its type");
     s.i = (int64_t)sum;
     return s;
@@ -242,20 +234,24 @@ static void run_sum(struct running *r, const struct mase_emit_step *s)
 {
     const struct mase_emit_sum *f = &s->sum;
     union cell *x = mase_xcalloc((size_t)f->inputs * sizeof *x);
+    int64_t *window = new_window_rows(f->window);
     for (int64_t g = 0; g < f->groups; g++)
         for (int64_t p = 0; p < f->positions; p++) {
+            if (window)
+                mase_int_window_rows(window, f->window, p);
             for (int64_t k = 0; k < f->inputs; k++) {
-                const int64_t row = row_of(f, g, p, k);
+                const int64_t row = row_of(f, window, g, p, k);
                 x[k] = row < 0 ? (union cell){ 0 } : get(r, s->in[0], row);
             }
-            if (f->tiled && f->look == MASE_EMIT_ROWS && f->inputs % 2 &&
-                row_of(f, g, p, f->inputs) >= mase_emit_room(s->in[0]))
+            if (f->tiled && f->access == MASE_INT_ACCESS_ROWS && f->inputs % 2 &&
+                row_of(f, NULL, g, p, f->inputs) >= mase_emit_room(s->in[0]))
                 wrong(r, "a pair of rows lies behind its memory");
             for (int64_t o = g * f->outputs; o < (g + 1) * f->outputs; o++)
                 put(r, s->out, o * f->output_stride + p * f->position_stride,
                     mapped(r, &s->map, sum_of(r, f, x, o), o));
         }
     mase_xfree(x);
+    mase_xfree(window);
 }
 
 static void run_add(struct running *r, const struct mase_emit_step *s)
@@ -274,18 +270,20 @@ static void run_add(struct running *r, const struct mase_emit_step *s)
 
 static void run_pool(struct running *r, const struct mase_emit_step *s)
 {
-    const struct mase_window *w = s->window;
-    const int64_t positions = w->out[1] * w->out[2], size = w->in[1] * w->in[2];
+    const struct mase_int_window *w = s->window;
+    const int64_t positions = mase_int_window_positions(w), size = mase_int_window_channel(w),
+                  area = mase_int_window_area(w);
     const bool floats = s->out->type == MASE_EMIT_F32;
-    for (int64_t c = 0; c < s->channels; c++)
-        for (int64_t p = 0; p < positions; p++) {
+    int64_t *row = new_window_rows(w);
+    for (int64_t p = 0; p < positions; p++) {
+        mase_int_window_rows(row, w, p);
+        for (int64_t c = 0; c < s->channels; c++) {
             union cell v = { 0 };
             bool some = false;
-            for (int64_t k = 0; k < area(w); k++) {
-                const int64_t at = seen(w, p, k);
-                if (at < 0)
+            for (int64_t k = 0; k < area; k++) {
+                if (row[k] < 0)
                     continue;
-                const union cell x = get(r, s->in[0], c * size + at);
+                const union cell x = get(r, s->in[0], c * size + row[k]);
                 if (!s->largest && floats)
                     v.f += x.f;
                 else if (!s->largest)
@@ -298,6 +296,8 @@ static void run_pool(struct running *r, const struct mase_emit_step *s)
                 v.f /= (float)s->parts;
             put(r, s->out, c * positions + p, v);
         }
+    }
+    mase_xfree(row);
 }
 
 static void run_pick(struct running *r, const struct mase_emit_step *s)

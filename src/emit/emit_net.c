@@ -23,13 +23,19 @@ const struct mase_emit_type_info mase_emit_types[MASE_EMIT_TYPES] = {
 const char *const mase_emit_kind_names[MASE_EMIT_KINDS] = { "sum",  "add",     "pool",
                                                             "pick", "largest", "map" };
 
-enum mase_emit_type mase_emit_type_for(mase_emit_wide lo, mase_emit_wide hi,
-                                       enum mase_emit_type least)
+enum mase_emit_type mase_emit_type_for(struct mase_int_type type, enum mase_emit_type least)
 {
+    const mase_int_wide end = (mase_int_wide)1 << (type.width - type.is_signed);
     int t = (int)least;
-    while (t < MASE_EMIT_I64 && (lo < mase_emit_types[t].lo || hi > mase_emit_types[t].hi))
+    while (t < MASE_EMIT_I64 &&
+           ((type.is_signed && -end < mase_emit_types[t].lo) || end - 1 > mase_emit_types[t].hi))
         t++;
     return (enum mase_emit_type)t;
+}
+
+enum mase_emit_type mase_emit_type_between(int64_t lo, int64_t hi, enum mase_emit_type least)
+{
+    return mase_emit_type_for(mase_int_type_of(lo, hi), least);
 }
 
 /* ---- building ---- */

@@ -11,9 +11,7 @@
 #include <mase/emit.h>
 #include <mase/int_program.h>
 
-#include "ir/shape/shape.h"
-
-__extension__ typedef __int128 mase_emit_wide;
+#include "integer/int_parts.h"
 
 /* ---- types ---- */
 
@@ -33,16 +31,17 @@ struct mase_emit_type_info {
     int64_t lo, hi;
 };
 extern const struct mase_emit_type_info mase_emit_types[MASE_EMIT_TYPES];
-/* The smallest that holds lo..hi, at least as wide as another. */
-enum mase_emit_type mase_emit_type_for(mase_emit_wide lo, mase_emit_wide hi,
-                                       enum mase_emit_type least);
+/* The first type of C from `least` on that holds integers of width and sign t; int64_t where none
+ * does, since no sum that is computed needs more. */
+enum mase_emit_type mase_emit_type_for(struct mase_int_type t, enum mase_emit_type least);
+/* The same for integers from lo to hi. */
+enum mase_emit_type mase_emit_type_between(int64_t lo, int64_t hi, enum mase_emit_type least);
 
 /* ---- values ---- */
 
 struct mase_emit_value {
     enum mase_emit_type type;
     int64_t rows;
-    int64_t lo, hi; /* of codes */
     int made, last; /* steps: where it is computed, where it is used last; -1: given */
     int number;     /* its name is vNUMBER */
     bool passed;    /* pairs of its rows are read, the last of which may lie behind them */
@@ -103,18 +102,12 @@ struct mase_emit_map {
     int64_t table_length, table_lo, table_hi;
 };
 
-enum mase_emit_look {
-    MASE_EMIT_ROWS,
-    MASE_EMIT_WINDOW,
-    MASE_EMIT_LIST
-}; /* how a sum finds what it sums */
-
 struct mase_emit_sum {
     int64_t groups, outputs, inputs, positions;
     int64_t output_stride, position_stride;
-    int64_t group_rows; /* rows of the operand from one group to the next */
-    enum mase_emit_look look;
-    const struct mase_window *window;
+    int64_t group_rows;          /* rows of the operand from one group to the next */
+    enum mase_int_access access; /* LIST, ROWS or WINDOW */
+    const struct mase_int_window *window;
     const int32_t *list;          // (groups, positions, inputs)
     const int64_t *weight, *bias; // integers, or
     const float *fweight, *fbias; // floats
@@ -130,7 +123,7 @@ struct mase_emit_step {
     struct mase_emit_sum sum;                 /* of SUM */
     struct mase_emit_numbers weight[2], bias; /* of ADD */
     enum mase_emit_type acc;                  /* of ADD, and of a pool */
-    const struct mase_window *window;         /* of a pool, each channel by itself */
+    const struct mase_int_window *window;     /* of a pool, each channel by itself */
     int64_t channels;
     int64_t parts;       /* of a pool of floats: what sums are divided by */
     const int32_t *list; /* of PICK and LARGEST, rows of the operand; -1: zero; from -2 on down
@@ -226,7 +219,7 @@ const char *mase_emit_function(struct mase_emit_writer *w, const char *prefix, c
 /* An array of integers or floats; its name. */
 const char *mase_emit_table(struct mase_emit_writer *w, const char *prefix, enum mase_emit_type t,
                             const int64_t *number, const float *real, int64_t count);
-const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_window *g,
+const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_int_window *g,
                              int64_t channels);
 /* Numbers in lines, with commas between. */
 void mase_emit_list(struct mase_str *s, enum mase_emit_type t, const int64_t *number,

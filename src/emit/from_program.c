@@ -90,13 +90,8 @@ static enum mase_status read_linear(struct reading *r, const struct mase_instr *
                                .positions = x->rows / inputs,
                                .output_stride = 1,
                                .position_stride = outputs,
-                               .look = MASE_EMIT_ROWS };
+                               .access = MASE_INT_ACCESS_ROWS };
     return add_sum(r, i, x, &s, err);
-}
-
-static bool is_flat(const struct mase_window *w)
-{
-    return w->in[0] == 1 && w->out[0] == 1 && w->kernel[0] == 1 && w->pad[0] == 0;
 }
 
 static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
@@ -104,23 +99,24 @@ static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
 {
     struct mase_pcall k;
     struct mase_window w;
+    struct mase_int_window flat;
     MASE_TRY(mase_instr_call(&k, i, r->a, r->p, r->known, err));
     MASE_TRY(mase_conv_window(&k.call, &w, err));
     mase_ref_lift_window(&w);
-    if (!is_flat(&w) || w.mode != MASE_PAD_ZEROS)
+    if (!mase_int_window_of(&flat, &w) || w.mode != MASE_PAD_ZEROS)
         return mase_emit_refuse(i->from, err,
                                 "only convolutions of one or two dimensions, padded with zeros");
     const struct mase_shape *weight = &mase_call_tensor(&k.call, "weight")->shape;
-    const int64_t channels = weight->dim[1], positions = w.out[1] * w.out[2];
+    const int64_t channels = weight->dim[1], positions = mase_int_window_positions(&flat);
     struct mase_emit_sum s = { .groups = w.groups,
                                .outputs = weight->dim[0] / w.groups,
-                               .inputs = channels * w.kernel[1] * w.kernel[2],
+                               .inputs = channels * mase_int_window_area(&flat),
                                .positions = positions,
                                .output_stride = positions,
                                .position_stride = 1,
-                               .group_rows = channels * w.in[1] * w.in[2],
-                               .look = MASE_EMIT_WINDOW,
-                               .window = mase_arena_memdup(r->a, &w, sizeof w) };
+                               .group_rows = channels * mase_int_window_channel(&flat),
+                               .access = MASE_INT_ACCESS_WINDOW,
+                               .window = mase_arena_memdup(r->a, &flat, sizeof flat) };
     return add_sum(r, i, x, &s, err);
 }
 
@@ -213,6 +209,7 @@ static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
 {
     struct mase_pcall k;
     struct mase_window w;
+    struct mase_int_window flat;
     const struct mase_pool *pool = mase_pool_of(i->op);
     if (!pool || i->result_count != 1)
         return mase_emit_refuse(i->from, err, "%s has none", mase_ops[i->op].name);
@@ -223,7 +220,7 @@ static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
     const struct mase_arg *divisor =
         pool->adaptive || pool->largest ? NULL : mase_call_arg(&k.call, "divisor_override");
     const bool edges = w.pad[1] || w.pad[2] || w.pad_end[1] || w.pad_end[2];
-    bool even = (!pool->adaptive || mase_window_adapt(&w)) && is_flat(&w);
+    bool even = (!pool->adaptive || mase_window_adapt(&w)) && mase_int_window_of(&flat, &w);
     /* an average at an edge may divide by less */
     for (int d = 1; d < 3 && !pool->largest; d++)
         even &= (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] < w.in[d];
@@ -233,10 +230,10 @@ static enum mase_status read_pool(struct reading *r, const struct mase_instr *i,
     struct mase_emit_step *s =
         mase_emit_add_step(r->n, MASE_EMIT_POOL, i->from, x, add_value(r, i));
     s->largest = pool->largest;
-    s->window = mase_arena_memdup(r->a, &w, sizeof w);
-    s->channels = x->rows / (w.in[1] * w.in[2]);
+    s->window = mase_arena_memdup(r->a, &flat, sizeof flat);
+    s->channels = x->rows / mase_int_window_channel(&flat);
     s->acc = MASE_EMIT_F32;
-    s->parts = s->largest ? 1 : w.kernel[1] * w.kernel[2];
+    s->parts = s->largest ? 1 : mase_int_window_area(&flat);
     return MASE_OK;
 }
 
@@ -332,12 +329,7 @@ static enum mase_status read_mean(struct reading *r, const struct mase_instr *i,
     for (int64_t k = 0; k < rows; k++)
         if (mase_f32(out)[k] != (float)(k * inputs) + (float)(inputs + 1) / 2)
             return mase_emit_refuse(i->from, err, "a mean over other than the last dimensions");
-    const struct mase_window w = { .n = 3,
-                                   .in = { 1, 1, inputs },
-                                   .out = { 1, 1, 1 },
-                                   .kernel = { 1, 1, inputs },
-                                   .stride = { 1, 1, 1 },
-                                   .dilation = { 1, 1, 1 } };
+    const struct mase_int_window w = mase_int_window_of_rows(inputs);
     struct mase_emit_step *s =
         mase_emit_add_step(r->n, MASE_EMIT_POOL, i->from, x, add_value(r, i));
     s->window = mase_arena_memdup(r->a, &w, sizeof w);

@@ -45,24 +45,6 @@ static int exponent_of(int64_t x)
     return x == 1 ? e : -1;
 }
 
-static mase_emit_wide least(mase_emit_wide a, mase_emit_wide b)
-{
-    return a < b ? a : b;
-}
-static mase_emit_wide most(mase_emit_wide a, mase_emit_wide b)
-{
-    return a > b ? a : b;
-}
-
-/* What code mul + add can be, and room to round it. */
-static void work_range(mase_emit_wide *lo, mase_emit_wide *hi, int64_t mul, int64_t add,
-                       int64_t room, const struct mase_int_value *x, int64_t row)
-{
-    const mase_emit_wide a = (mase_emit_wide)mul * x->lo[row], b = (mase_emit_wide)mul * x->hi[row];
-    *lo = least(*lo, least(least(a, b), least(a, b) + add) - room);
-    *hi = most(*hi, most(most(a, b), most(a, b) + add) + room);
-}
-
 enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map *m,
                                      const struct mase_int_instr *i, const struct mase_emit_rows *w,
                                      struct mase_err *err)
@@ -71,7 +53,6 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
     int64_t *mul = mase_new_array(a, int64_t, n), *add = mase_new_array(a, int64_t, n),
             *div = mase_new_array(a, int64_t, n), *lo = mase_new_array(a, int64_t, n),
             *hi = mase_new_array(a, int64_t, n);
-    mase_emit_wide least_work = 0, most_work = 0;
     bool below = false, above = false;
     *m = (struct mase_emit_map){ .op = MASE_EMIT_ROUND,
                                  .direction = i->u.round[0].direction,
@@ -82,10 +63,10 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
             return mase_emit_refuse(i->out->from, err,
                                     "its rows are rounded in several directions");
         m->shift &= exponent_of(f->div) >= 0;
-        work_range(&least_work, &most_work, f->mul, f->add, f->div, i->in, row);
         for (int k = 0; k < 2; k++) { /* monotone: the ends tell */
-            const int64_t v = mase_divide_rounded(
-                (k ? i->in->hi[row] : i->in->lo[row]) * f->mul + f->add, f->div, f->direction);
+            const int64_t v =
+                mase_divide_rounded((k ? i->in[0]->hi[row] : i->in[0]->lo[row]) * f->mul + f->add,
+                                    f->div, f->direction);
             below |= v < f->lo;
             above |= v > f->hi;
         }
@@ -98,7 +79,7 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
         lo[k] = f->lo;
         hi[k] = f->hi;
     }
-    m->work = mase_emit_type_for(least_work, most_work, MASE_EMIT_I32);
+    m->work = mase_emit_type_for(mase_int_round_type(i), MASE_EMIT_I32);
     m->mul = take(a, mul, NULL, w);
     m->add = take(a, add, NULL, w);
     m->div = take(a, div, NULL, w);
@@ -175,9 +156,9 @@ void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
                         const struct mase_int_instr *i)
 {
     const struct mase_emit_rows w = { i->out->rows, 1, false };
-    *m = (struct mase_emit_map){ .op = MASE_EMIT_LINE, .relu = i->u.line.relu };
-    m->factor = take(a, NULL, i->u.line.scale, &w);
-    m->offset = take(a, NULL, i->u.line.shift, &w);
+    *m = (struct mase_emit_map){ .op = MASE_EMIT_LINE, .relu = i->u.affine.relu };
+    m->factor = take(a, NULL, i->u.affine.scale, &w);
+    m->offset = take(a, NULL, i->u.affine.shift, &w);
     if (mase_emit_all(&m->factor, 1) && mase_emit_all(&m->offset, 0) && m->relu)
         m->op = MASE_EMIT_RELU;
 }
@@ -219,7 +200,7 @@ enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map
             *parts = mase_new_array(a, int64_t, n);
     float *factor = mase_new_array(a, float, n), *offset = mase_new_array(a, float, n),
           *bias = mase_new_array(a, float, n), *step = mase_new_array(a, float, n);
-    mase_emit_wide lo = 0, hi = 0;
+    struct mase_int_range work = { 0, 0 };
     *m = (struct mase_emit_map){ .op = MASE_EMIT_DECODE, .relu = v->meaning[0].relu };
     for (int64_t k = 0; k < v->rows; k++) {
         const struct mase_meaning *t = &v->meaning[k];
@@ -241,9 +222,9 @@ enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map
             (!d.exact && !t->scaled && (double)step[k] != t->step))
             return mase_emit_refuse(v->from, err, "a step of %g is no float", t->step);
         if (d.exact)
-            work_range(&lo, &hi, mul[k], add[k], 0, v, k);
+            mase_int_range_add(&work, v, k, mul[k], add[k], 0);
     }
-    m->work = mase_emit_type_for(lo, hi, MASE_EMIT_I32);
+    m->work = mase_emit_type_for(mase_int_range_type(&work), MASE_EMIT_I32);
     m->mul = take(a, mul, NULL, &w);
     m->add = take(a, add, NULL, &w);
     m->div = take(a, NULL, step, &w);

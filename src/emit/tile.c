@@ -41,7 +41,7 @@ void mase_emit_find_tiles(struct mase_emit_net *n)
     for (struct mase_emit_step *s = n->first; s; s = s->next)
         if (s->sum.tiled) {
             s->in[0]->type = MASE_EMIT_I16;
-            s->in[0]->passed |= s->sum.look == MASE_EMIT_ROWS && s->sum.inputs % 2;
+            s->in[0]->passed |= s->sum.access == MASE_INT_ACCESS_ROWS && s->sum.inputs % 2;
         }
 }
 

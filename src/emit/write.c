@@ -81,18 +81,18 @@ const char *mase_emit_table(struct mase_emit_writer *w, const char *prefix, enum
     return name;
 }
 
-const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_window *g,
+const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_int_window *g,
                              int64_t channels)
 {
     const char *name = mase_arena_printf(w->a, "window_%d", w->numbered++);
     mase_str_printf(&w->tables,
                     "static const struct window %s = { %lld, %lld, %lld, %lld, %lld, %lld, %lld, "
                     "%lld, %lld, %lld, %lld, %lld, %lld };\n",
-                    name, (long long)channels, (long long)g->in[1], (long long)g->in[2],
-                    (long long)g->out[1], (long long)g->out[2], (long long)g->kernel[1],
-                    (long long)g->kernel[2], (long long)g->stride[1], (long long)g->stride[2],
-                    (long long)g->pad[1], (long long)g->pad[2], (long long)g->dilation[1],
-                    (long long)g->dilation[2]);
+                    name, (long long)channels, (long long)g->in[0], (long long)g->in[1],
+                    (long long)g->out[0], (long long)g->out[1], (long long)g->kernel[0],
+                    (long long)g->kernel[1], (long long)g->stride[0], (long long)g->stride[1],
+                    (long long)g->pad[0], (long long)g->pad[1], (long long)g->dilation[0],
+                    (long long)g->dilation[1]);
     w->e->constants += 13 * 4;
     return name;
 }

@@ -38,7 +38,7 @@ static const char *number(struct mapping *k, const struct mase_emit_numbers *n, 
             lo = n->number[i] < lo ? n->number[i] : lo;
             hi = n->number[i] > hi ? n->number[i] : hi;
         }
-        own->type = n->real ? MASE_EMIT_F32 : mase_emit_type_for(lo, hi, MASE_EMIT_I8);
+        own->type = n->real ? MASE_EMIT_F32 : mase_emit_type_between(lo, hi, MASE_EMIT_I8);
         own->name = mase_emit_table(k->w, name, own->type, n->number, n->real, n->count);
     }
     mase_str_printf(&k->params, ", const %s *%s", mase_emit_types[n->type].name, name);
@@ -316,7 +316,7 @@ static void write_table(struct mapping *k)
 {
     const struct mase_emit_map *m = k->m;
     const char *start = number(k, &m->start, "start", MASE_EMIT_I32);
-    const enum mase_emit_type t = mase_emit_type_for(m->table_lo, m->table_hi, MASE_EMIT_I8);
+    const enum mase_emit_type t = mase_emit_type_between(m->table_lo, m->table_hi, MASE_EMIT_I8);
     mase_str_printf(&k->params, ", const %s *table", mase_emit_types[t].name);
     mase_str_printf(&k->args, ", %s",
                     mase_emit_table(k->w, "table", t, m->table, NULL, m->table_length));

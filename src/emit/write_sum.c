@@ -157,7 +157,7 @@ static const char *pool_function(struct mase_emit_writer *w, const struct mase_e
 
 static enum mase_emit_type index_type(int64_t rows)
 {
-    return mase_emit_type_for(-1, rows, MASE_EMIT_I16);
+    return mase_emit_type_between(-1, rows, MASE_EMIT_I16);
 }
 
 static const char *list_table(struct mase_emit_writer *w, const int32_t *list, int64_t n,
@@ -187,8 +187,7 @@ static const char *pick_function(struct mase_emit_writer *w, enum mase_emit_type
 static void write_join(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     const struct mase_emit_value *x = s->in[0], *z = s->in[1], *y = s->out;
-    const enum mase_emit_type index =
-        mase_emit_type_for(-2 - (mase_emit_wide)z->rows, x->rows, MASE_EMIT_I16);
+    const enum mase_emit_type index = mase_emit_type_between(-2 - z->rows, x->rows, MASE_EMIT_I16);
     const char *f = mase_emit_function(
         w, "join",
         mase_arena_printf(w->a, "%s *restrict y, const %s *x, const %s *z, const %s *row, int n",
@@ -221,7 +220,8 @@ static void write_pick(struct mase_emit_writer *w, const struct mase_emit_step *
 static void write_largest(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     const enum mase_emit_type index = index_type(s->in[0]->rows),
-                              ends = mase_emit_type_for(0, s->first[s->out->rows], MASE_EMIT_U16);
+                              ends =
+                                  mase_emit_type_between(0, s->first[s->out->rows], MASE_EMIT_U16);
     const char *list = list_table(w, s->list, s->first[s->out->rows], index),
                *first = mase_emit_table(w, "first", ends, s->first, NULL, s->out->rows + 1);
     const char *f = mase_emit_function(
@@ -275,15 +275,14 @@ static const char *write_operand(struct mase_emit_writer *w, const struct mase_e
     const struct mase_emit_sum *f = &s->sum;
     const char *x = plus(w->a, mase_emit_at(w, s->in[0]), f->groups > 1 ? f->group_rows : 0, "g");
     const enum mase_emit_type t = s->in[0]->type;
-    if (f->look == MASE_EMIT_ROWS)
+    if (f->access == MASE_INT_ACCESS_ROWS)
         return plus(w->a, x, f->positions > 1 ? f->inputs : 0, "p");
     const char *patch = mase_arena_printf(w->a, "patch_%s", type_name(t));
     need(w->patch_rows, t, f->inputs + f->inputs % 2);
     mase_str_pad(&w->body, ' ', indent);
-    if (f->look == MASE_EMIT_WINDOW) {
-        const int64_t area = f->window->kernel[1] * f->window->kernel[2];
+    if (f->access == MASE_INT_ACCESS_WINDOW) {
         const char *look = window_function(w, t),
-                   *g = mase_emit_window(w, f->window, f->inputs / area);
+                   *g = mase_emit_window(w, f->window, f->inputs / mase_int_window_area(f->window));
         mase_str_printf(&w->body, "%s(%s, %s, &%s, %s);\n", look, patch, x, g,
                         f->positions > 1 ? "p" : "0");
         return patch;

@@ -89,7 +89,7 @@ static const char *why(const struct verifying *k, const struct watched *w)
     if (w->wide)
         return mase_arena_printf(k->a, "its sums take %d bits, of which float32 holds %d",
                                  mase_int_value_bits(v), FLOAT_BITS);
-    const struct mase_int_instr *before = i ? made(k->exact, i->in) : NULL;
+    const struct mase_int_instr *before = i ? made(k->exact, i->in[0]) : NULL;
     if (v->meaning[0].scaled || (before && before->op == MASE_INT_OP_SCALE))
         return "its scales are no powers of two: codes times scales are rounded to float32";
     if (before && before->op == MASE_INT_OP_ROUND)

@@ -84,7 +84,7 @@ static bool sums_fit(const struct mase_int_sum *g, int64_t output, int64_t most)
 
 static void pack_weights(struct step *s, struct mase_arena *a)
 {
-    const struct mase_int_sum *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.sum;
     const int64_t outputs = g->groups * g->outputs;
     s->pairs = (long)(g->inputs + 1) / 2;
     s->weight = mase_new_array(a, int32_t, (size_t)(outputs * s->pairs));
@@ -114,7 +114,7 @@ static int64_t magnitude(const struct mase_int_program *e)
 static bool prepare_affine(struct step *s, struct mase_int16_plan *f, struct mase_arena *a,
                            int64_t most)
 {
-    const struct mase_int_sum *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.sum;
     set_type(f, s->i->out, LONG);
     for (int64_t k = 0; k < g->groups * g->positions * g->inputs; k++)
         if (g->from[k] >= 0 && f->type[g->from[k]] != SHORT)
@@ -149,7 +149,7 @@ bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct m
 
 static bool prepare_round(struct step *s, struct mase_int16_plan *f, struct mase_arena *a)
 {
-    const struct mase_int_value *x = s->i->in, *y = s->i->out;
+    const struct mase_int_value *x = s->i->in[0], *y = s->i->out;
     s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
     s->shift = mase_new_array(a, bool, (size_t)y->rows);
     set_type(f, y, SHORT);
@@ -177,7 +177,7 @@ static bool prepare_rows(struct step *s, struct mase_int16_plan *f)
     const struct mase_int_rows *g = &s->i->u.rows;
     const struct mase_int_value *y = s->i->out;
     const int64_t n = s->i->op == MASE_INT_OP_MAX ? g->first[y->rows] : y->rows;
-    const enum type t = f->type[s->i->in->at];
+    const enum type t = f->type[s->i->in[0]->at];
     set_type(f, y, t);
     for (int64_t k = 0; k < n; k++)
         if (g->from[k] >= 0 && f->type[g->from[k]] != t)
@@ -259,7 +259,7 @@ static void *row_at(const struct mase_int16_work *w, int64_t row)
 static void list_rows(struct mase_int16_work *w, int n)
 {
     const struct step *s = &w->e->fast->step[n];
-    const struct mase_int_sum *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.sum;
     const int64_t outputs = g->groups * g->outputs, all = g->groups * g->positions;
     w->read[n] = mase_xcalloc((size_t)(all * 2 * s->pairs) * sizeof **w->read);
     w->write[n] = mase_xcalloc((size_t)(outputs * g->positions) * sizeof **w->write);
@@ -331,8 +331,8 @@ const float *mase_int16_floats(const struct mase_int16_work *w, const struct mas
 static void run_line(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
 {
     for (int64_t r = 0; r < i->out->rows; r++)
-        w->k->affine(row_at(w, i->out->at + r), row_at(w, i->in->at + r), i->u.line.scale[r],
-                     i->u.line.shift[r], i->u.line.relu, n);
+        w->k->affine(row_at(w, i->out->at + r), row_at(w, i->in[0]->at + r), i->u.affine.scale[r],
+                     i->u.affine.shift[r], i->u.affine.relu, n);
 }
 
 static bool has_nan(const float *x, int64_t samples, int64_t *at)
@@ -349,7 +349,7 @@ static enum mase_status run_encode(const struct mase_int16_work *w, const struct
                                    int64_t samples, struct mase_err *err)
 {
     for (int64_t r = 0; r < s->i->out->rows; r++) {
-        const float *x = row_at(w, s->i->in->at + r);
+        const float *x = row_at(w, s->i->in[0]->at + r);
         int64_t at;
         if (has_nan(x, samples, &at))
             return mase_int_fail_nan(s->i, at, err);
@@ -360,7 +360,7 @@ static enum mase_status run_encode(const struct mase_int16_work *w, const struct
 
 static void run_affine(const struct mase_int16_work *w, const struct step *s, int number, long n)
 {
-    const struct mase_int_sum *g = &s->i->u.affine;
+    const struct mase_int_sum *g = &s->i->u.sum;
     const int64_t outputs = g->groups * g->outputs;
     for (int64_t group = 0; group < g->groups; group++)
         for (int64_t p = 0; p < g->positions; p++) {
@@ -382,7 +382,7 @@ static void run_round(const struct mase_int16_work *w, const struct step *s, lon
         line_fn *f = s->i->op == MASE_INT_OP_SCALE ? w->k->int_scale
                      : s->shift[r]                 ? w->k->int_shift
                                                    : w->k->int_line;
-        f(row_at(w, s->i->out->at + r), row_at(w, s->i->in->at + r), &s->line[r], n);
+        f(row_at(w, s->i->out->at + r), row_at(w, s->i->in[0]->at + r), &s->line[r], n);
     }
 }
 

@@ -46,12 +46,12 @@ static struct mase_int_finish *new_finish(struct mase_arena *a, long tiles)
 
 static bool is_dense(const struct mase_int_instr *i)
 {
-    const struct mase_int_sum *g = &i->u.affine;
+    const struct mase_int_sum *g = &i->u.sum;
     if (i->op != MASE_INT_OP_SUM || g->groups != 1 || g->positions != 1 ||
-        (g->output_stride != 1 && g->outputs > 1) || g->inputs != i->in->rows)
+        (g->output_stride != 1 && g->outputs > 1) || g->inputs != i->in[0]->rows)
         return false;
     for (int64_t k = 0; k < g->inputs; k++)
-        if (g->from[k] != i->in->at + k)
+        if (g->from[k] != i->in[0]->at + k)
             return false;
     return mase_int_value_within(i->out, INT32_MIN,
                                  INT32_MAX); /* on the way to it sums may wrap around */
@@ -60,7 +60,7 @@ static bool is_dense(const struct mase_int_instr *i)
 /* Does the instruction take all rows of what the last one gave? */
 static bool follows(const struct mase_int_instr *i, const struct mase_int_value *last)
 {
-    return i->in->at == last->at && i->in->rows == last->rows;
+    return i->in[0]->at == last->at && i->in[0]->rows == last->rows;
 }
 
 /* ---- roundings ---- */
@@ -113,7 +113,8 @@ static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finis
     for (int64_t r = 0; r < i->out->rows; r++) {
         struct mase_int_finish *f = &finish[r / TILE];
         const int lane = mase_int_lane((int)(r % TILE));
-        const int64_t most = -i->in->lo[r] > i->in->hi[r] ? -i->in->lo[r] : i->in->hi[r];
+        const int64_t most =
+            -i->in[0]->lo[r] > i->in[0]->hi[r] ? -i->in[0]->lo[r] : i->in[0]->hi[r];
         struct mase_int_line line;
         bool shift;
         if (!mase_int_round_as_line(&line, &shift, &i->u.round[r], most))
@@ -126,7 +127,8 @@ static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finis
         f->offset[lane] = (float)line.add;
         f->lo[lane] = (float)line.lo;
         f->hi[lane] = (float)line.hi;
-        by_float = by_float && float_is_exact(f, lane, &i->u.round[r], i->in->lo[r], i->in->hi[r]);
+        by_float =
+            by_float && float_is_exact(f, lane, &i->u.round[r], i->in[0]->lo[r], i->in[0]->hi[r]);
     }
     l->how = by_float ? MASE_INT_BY_FLOAT : MASE_INT_BY_DOUBLE;
     return true;
@@ -172,8 +174,8 @@ static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *
         f[r / TILE].lo[r % TILE] = (float)g->lo;
         f[r / TILE].hi[r % TILE] = (float)g->hi;
         if (d->line) {
-            f[r / TILE].scale[r % TILE] = d->line->u.line.scale[r];
-            f[r / TILE].shift[r % TILE] = d->line->u.line.shift[r];
+            f[r / TILE].scale[r % TILE] = d->line->u.affine.scale[r];
+            f[r / TILE].shift[r % TILE] = d->line->u.affine.shift[r];
         }
     }
     set_base(f, i->out);
@@ -286,9 +288,9 @@ static void add_decoding(struct mase_int_dense *d, const struct mase_int_value *
 /* Nothing but relu? */
 static bool is_relu(const struct mase_int_instr *i)
 {
-    bool plain = i->u.line.relu;
+    bool plain = i->u.affine.relu;
     for (int64_t r = 0; r < i->out->rows; r++)
-        plain &= i->u.line.scale[r] == 1.0f && i->u.line.shift[r] == 0.0f;
+        plain &= i->u.affine.scale[r] == 1.0f && i->u.affine.shift[r] == 0.0f;
     return plain;
 }
 
@@ -300,7 +302,7 @@ static bool take_lines(struct mase_int_dense *d, const struct mase_int_instr **i
         if (!follows(*i, last) || (d->line && !is_relu(*i)))
             return false;
         d->line = d->line ? d->line : *i;
-        d->relu |= (*i)->u.line.relu;
+        d->relu |= (*i)->u.affine.relu;
         last = (*i)->out;
     }
     return *i && (*i)->op == MASE_INT_OP_ENCODE && follows(*i, last);

@@ -66,12 +66,13 @@ int64_t *mase_int_own_bounds(struct mase_int_lowering *l, struct mase_int_value 
 }
 
 struct mase_int_instr *mase_int_add_instr(struct mase_int_lowering *l, enum mase_int_op op,
-                                          const struct mase_int_value *in,
+                                          const struct mase_int_operands *in,
                                           const struct mase_int_value *out)
 {
     struct mase_int_instr *i = mase_new(l->a, struct mase_int_instr);
     i->op = op;
-    i->in = in;
+    memcpy(i->in, in->value, sizeof i->in);
+    i->in_count = in->count;
     i->out = out;
     if (l->e->last)
         ((struct mase_int_instr *)l->e->last)->next = i;
@@ -120,10 +121,11 @@ static void line_of_floats(struct mase_int_lowering *l, const struct mase_instr 
                            bool relu)
 {
     struct mase_int_value *y = mase_int_add_value(l, false, x->rows, NULL);
-    struct mase_int_instr *made = mase_int_add_instr(l, MASE_INT_OP_AFFINE, x, y);
-    made->u.line.scale = scale;
-    made->u.line.shift = shift;
-    made->u.line.relu = relu;
+    struct mase_int_instr *made =
+        mase_int_add_instr(l, MASE_INT_OP_AFFINE, &(struct mase_int_operands){ { x }, 1 }, y);
+    made->u.affine.scale = scale;
+    made->u.affine.shift = shift;
+    made->u.affine.relu = relu;
     mase_int_set_result(l, i, y);
 }
 
@@ -384,18 +386,4 @@ enum mase_status mase_int_program_new_float_biases(struct mase_int_program **out
                                                    struct mase_err *err)
 {
     return make(out, g, inputs, input_count, true, err);
-}
-
-int mase_int_value_bits(const struct mase_int_value *v)
-{
-    int bits = 1;
-    for (int64_t r = 0; v->codes && r < v->rows; r++) {
-        const bool negative = v->lo[r] < 0;
-        const int64_t most = negative && -(v->lo[r] + 1) > v->hi[r] ? -(v->lo[r] + 1) : v->hi[r];
-        int b = negative;
-        while (b < 63 && (most >> (b - negative)) > 0)
-            b++;
-        bits = b > bits ? b : bits;
-    }
-    return bits;
 }

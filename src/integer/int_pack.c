@@ -32,16 +32,16 @@ static bool weights_within(const struct mase_int_sum *g, int64_t lo, int64_t hi)
 }
 
 /* Can the layer's input be stored so? */
-static bool takes(const struct mase_int_instr *i, enum mase_int_type t)
+static bool takes(const struct mase_int_instr *i, enum mase_int_storage t)
 {
-    const struct mase_int_value *x = i->in;
+    const struct mase_int_value *x = i->in[0];
     if (t == MASE_INT_SHORTS)
         return mase_int_value_within(x, INT16_MIN, INT16_MAX) &&
-               weights_within(&i->u.affine, INT16_MIN, INT16_MAX);
+               weights_within(&i->u.sum, INT16_MIN, INT16_MAX);
     for (int64_t r = 0; r < x->rows; r++)
         if (x->hi[r] - x->lo[r] > UINT8_MAX)
             return false;
-    return weights_within(&i->u.affine, INT8_MIN, INT8_MAX);
+    return weights_within(&i->u.sum, INT8_MIN, INT8_MAX);
 }
 
 /* A tile that is being made. */
@@ -56,7 +56,7 @@ struct packing {
 
 static int64_t weight_at(const struct packing *p, int output, int64_t input)
 {
-    const struct mase_int_sum *g = &p->i->u.affine;
+    const struct mase_int_sum *g = &p->i->u.sum;
     return p->first + output < g->outputs && input < g->inputs
                ? g->weight[(p->first + output) * g->inputs + input]
                : 0;
@@ -76,7 +76,7 @@ static void find_reach(struct reach *r, const struct packing *p)
     for (int i = 0; i < TILE * WORD; i++) {
         const int o = i / WORD, b = i % WORD;
         const int64_t k = WORD * r->word + b, w = r->which >> b & 1 ? weight_at(p, o, k) : 0;
-        const int64_t range = k < p->i->in->rows ? p->i->in->hi[k] - p->i->in->lo[k] : 0;
+        const int64_t range = k < p->i->in[0]->rows ? p->i->in[0]->hi[k] - p->i->in[0]->lo[k] : 0;
         *(w > 0 ? &r->most[o][b / 2] : &r->least[o][b / 2]) += w * range;
     }
 }
@@ -178,19 +178,20 @@ static void pack_bytes(struct packing *p, int64_t words)
 }
 
 /* The bias with what bytes are less: sums are modulo 2^32, and end within 32 bits. */
-static int32_t bias_of(const struct mase_int_instr *i, int64_t output, enum mase_int_type from)
+static int32_t bias_of(const struct mase_int_instr *i, int64_t output, enum mase_int_storage from)
 {
-    const struct mase_int_sum *g = &i->u.affine;
+    const struct mase_int_sum *g = &i->u.sum;
     uint32_t bias = (uint32_t)g->bias[output];
     for (int64_t k = 0; from == MASE_INT_BYTES && k < g->inputs; k++)
-        bias += (uint32_t)g->weight[output * g->inputs + k] * (uint32_t)i->in->lo[k];
+        bias += (uint32_t)g->weight[output * g->inputs + k] * (uint32_t)i->in[0]->lo[k];
     return (int32_t)bias;
 }
 
 static struct mase_int_tile pack_tile(const struct mase_int_instr *i, long number,
-                                      enum mase_int_type from, bool long_sums, struct mase_arena *a)
+                                      enum mase_int_storage from, bool long_sums,
+                                      struct mase_arena *a)
 {
-    const struct mase_int_sum *g = &i->u.affine;
+    const struct mase_int_sum *g = &i->u.sum;
     const int in_word = WORD / sizes[from];
     const int64_t words = (g->inputs + in_word - 1) / in_word;
     int32_t *bias = mase_new_array(a, int32_t, TILE);
@@ -209,7 +210,7 @@ static struct mase_int_tile pack_tile(const struct mase_int_instr *i, long numbe
 }
 
 /* Instructions for a sample, by AVX2; bytes take less still with long sums. */
-static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_type from)
+static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_storage from)
 {
     long n = 0;
     for (; tiles > 0; tiles--, t++)
@@ -221,9 +222,9 @@ static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_type f
 bool mase_int_pack(struct mase_int_layer *l, const struct mase_int_instr *i,
                    const struct mase_kernels *k, struct mase_arena *a)
 {
-    static const enum mase_int_type types[] = { MASE_INT_BYTES, MASE_INT_SHORTS };
+    static const enum mase_int_storage types[] = { MASE_INT_BYTES, MASE_INT_SHORTS };
     for (size_t n = 0; n < sizeof types / sizeof *types; n++) {
-        const enum mase_int_type from = types[n];
+        const enum mase_int_storage from = types[n];
         if (!takes(i, from))
             continue;
         struct mase_int_tile *tile = mase_new_array(a, struct mase_int_tile, (size_t)l->tiles);
@@ -234,6 +235,6 @@ bool mase_int_pack(struct mase_int_layer *l, const struct mase_int_instr *i,
         l->tile = tile;
         l->from = from;
     }
-    l->x_stride = TILE * (long)((i->in->rows + TILE - 1) / TILE) * sizes[l->from];
+    l->x_stride = TILE * (long)((i->in[0]->rows + TILE - 1) / TILE) * sizes[l->from];
     return l->tile;
 }

@@ -8,12 +8,19 @@
 
 #include "quant/quant.h"
 
-/* Beside the directions of formats: 1 from zero on, else -1. */
-enum { MASE_TO_SIGN = MASE_BY_CHANCE + 1 };
-
 /* Codes and sums stay below 2^MASE_INT_LIMIT_BITS, so that adding two cannot overflow. */
-enum { MASE_INT_LIMIT_BITS = 62, MASE_INT_OPERANDS_MAX = 16 };
+enum { MASE_INT_LIMIT_BITS = 62 };
 #define MASE_INT_LIMIT (INT64_C(1) << MASE_INT_LIMIT_BITS)
+
+__extension__ typedef __int128 mase_int_wide;
+/* What some numbers can be; 0, 0 at first. */
+struct mase_int_range {
+    mase_int_wide lo, hi;
+};
+/* A code of a row of x times mul, and with add and room on either side. */
+void mase_int_range_add(struct mase_int_range *r, const struct mase_int_value *x, int64_t row,
+                        int64_t mul, int64_t add, int64_t room);
+struct mase_int_type mase_int_range_type(const struct mase_int_range *r);
 
 /* ---- exact arithmetic while lowering (int_number.c) ---- */
 
@@ -142,11 +149,16 @@ struct mase_int_pending {
 
 enum mase_status mase_int_refuse(const struct mase_int_lowering *l, struct mase_err *err,
                                  const char *fmt, ...) MASE_PRINTF(3, 4);
+/* Values, whose rows an instruction reads. */
+struct mase_int_operands {
+    const struct mase_int_value *value[MASE_INT_OPERANDS_MAX];
+    int count;
+};
 /* A value with room for rows of its own; those of another if like. */
 struct mase_int_value *mase_int_add_value(struct mase_int_lowering *l, bool codes, int64_t rows,
                                           const struct mase_int_value *like);
 struct mase_int_instr *mase_int_add_instr(struct mase_int_lowering *l, enum mase_int_op op,
-                                          const struct mase_int_value *in,
+                                          const struct mase_int_operands *in,
                                           const struct mase_int_value *out);
 /* Meanings and bounds that are the value's own to write. */
 struct mase_meaning *mase_int_own_meanings(struct mase_int_lowering *l, struct mase_int_value *v);
@@ -154,18 +166,14 @@ int64_t *mase_int_own_bounds(struct mase_int_lowering *l, struct mase_int_value 
 /* What the value's codes mean is in plain codes: it itself, or one that is computed from it. */
 enum mase_status mase_int_materialise(struct mase_int_lowering *l, const struct mase_int_value **v,
                                       struct mase_err *err) MASE_MUST_CHECK;
-/* Rows of memory with what their codes mean, of one value or of several. */
-struct mase_int_operands {
-    const struct mase_int_value *value[MASE_INT_OPERANDS_MAX];
-    int count;
-};
 /* The value that has a row, and which of its rows it is. */
 const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s, int64_t *row,
                                                int64_t at);
 /* Sums of products of plain codes; weight: (groups * outputs, inputs) or NULL: ones; bias: (groups
  * * outputs) or NULL. */
 struct mase_int_sum_spec {
-    struct mase_int_sum shape; /* weight and bias are not set yet */
+    struct mase_int_sum shape; /* weight, bias and access are not set yet; window is where a
+                                * convolution or a pool looks */
     const float *weight, *bias;
     const double *step;   /* of each output's weights, of which they are multiples: (groups *
                            * outputs); NULL: each is the number that it is */
@@ -176,6 +184,18 @@ enum mase_status mase_int_add_sum(struct mase_int_lowering *l, const struct mase
                                   const struct mase_int_operands *x,
                                   const struct mase_int_sum_spec *s,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* Which pattern the rows have that an instruction reads (int_access.c). Its window, if there is
+ * one, is where the instruction looks; it stays where it gives the same rows. */
+void mase_int_find_sum_access(struct mase_int_lowering *l, struct mase_int_instr *sum);
+void mase_int_find_max_access(struct mase_int_lowering *l, struct mase_int_instr *max);
+/* A window of at most two dimensions; false: it has three. */
+struct mase_window;
+/* As wide as so many rows side by side: a mean of them. */
+struct mase_int_window mase_int_window_of_rows(int64_t rows);
+bool mase_int_window_of(struct mase_int_window *out, const struct mase_window *w);
+int64_t mase_int_window_area(const struct mase_int_window *w);      /* elements of the kernel */
+int64_t mase_int_window_positions(const struct mase_int_window *w); /* outputs of a channel */
+int64_t mase_int_window_channel(const struct mase_int_window *w);   /* rows of a channel */
 /* Instructions whose rows come from windows or from sums. */
 enum mase_status mase_int_lower_round(struct mase_int_lowering *l, const struct mase_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;

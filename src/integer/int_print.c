@@ -29,9 +29,9 @@ static void print_value(struct mase_str *out, const struct mase_int_value *v)
 static void print_instr(struct mase_str *out, const struct mase_int_instr *i)
 {
     print_value(out, i->out);
-    mase_str_printf(out, " = %s(@%lld", mase_int_op_names[i->op], (long long)i->in->at);
+    mase_str_printf(out, " = %s(@%lld", mase_int_op_names[i->op], (long long)i->in[0]->at);
     if (i->op == MASE_INT_OP_SUM) {
-        const struct mase_int_sum *f = &i->u.affine;
+        const struct mase_int_sum *f = &i->u.sum;
         mase_str_printf(out, ", %lldx%lld", (long long)f->groups * (long long)f->outputs,
                         (long long)f->inputs);
         if (f->positions > 1)

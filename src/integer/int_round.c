@@ -144,6 +144,7 @@ static enum mase_status round_codes(struct mase_int_lowering *l, const struct ma
     int64_t *lo = (int64_t *)y->lo, *hi = (int64_t *)y->hi;
     struct mase_int_round *round = mase_new_array(l->a, struct mase_int_round, (size_t)x->rows);
     struct mase_int_scale *scale = mase_new_array(l->a, struct mase_int_scale, (size_t)x->rows);
+    const struct mase_int_operands in = { { x }, 1 };
     bool scaled = false;
     for (int64_t r = 0; r < x->rows; r++)
         scaled |= x->meaning[r].scaled || g[r].scaled;
@@ -163,7 +164,7 @@ static enum mase_status round_codes(struct mase_int_lowering *l, const struct ma
             return mase_int_refuse(l, err, "rounding needs more than %d bits", MASE_INT_LIMIT_BITS);
     }
     struct mase_int_instr *i =
-        mase_int_add_instr(l, scaled ? MASE_INT_OP_SCALE : MASE_INT_OP_ROUND, x, y);
+        mase_int_add_instr(l, scaled ? MASE_INT_OP_SCALE : MASE_INT_OP_ROUND, &in, y);
     if (scaled)
         i->u.scale = scale;
     else
@@ -245,7 +246,8 @@ static enum mase_status round_mapped(struct mase_int_lowering *l, const struct m
 {
     const struct mase_int_value *x = by->of;
     struct mase_int_value *y = add_codes(l, g, x->rows);
-    struct mase_int_instr *i = mase_int_add_instr(l, MASE_INT_OP_TABLE, x, y);
+    struct mase_int_instr *i =
+        mase_int_add_instr(l, MASE_INT_OP_TABLE, &(struct mase_int_operands){ { x }, 1 }, y);
     struct mase_int_table *t = &i->u.table;
     if (mase_int_value_bits(x) > TABLE_BITS)
         return mase_int_refuse(l, err,
@@ -291,7 +293,8 @@ enum mase_status mase_int_lower_round(struct mase_int_lowering *l, const struct 
         MASE_TRY(round_codes(l, &y, x, g, err));
     } else {
         y = add_codes(l, g, x->rows);
-        mase_int_add_instr(l, MASE_INT_OP_ENCODE, x, y)->u.encode = g;
+        mase_int_add_instr(l, MASE_INT_OP_ENCODE, &(struct mase_int_operands){ { x }, 1 }, y)
+            ->u.encode = g;
     }
     mase_int_set_result(l, i, y);
     return MASE_OK;

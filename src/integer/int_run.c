@@ -123,12 +123,12 @@ struct mase_lanes mase_int_runner_output(struct mase_int_runner *w)
 static void run_line(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const float *x = floats_at(w, i->in, r);
+        const float *x = floats_at(w, i->in[0], r);
         float *y = floats_at(w, i->out, r);
-        const float scale = i->u.line.scale[r], shift = i->u.line.shift[r];
+        const float scale = i->u.affine.scale[r], shift = i->u.affine.shift[r];
         for (int64_t k = 0; k < n; k++) {
             const float v = fmaf(scale, x[k], shift);
-            y[k] = i->u.line.relu && v < 0.0f ? 0.0f : v; /* NaN stays */
+            y[k] = i->u.affine.relu && v < 0.0f ? 0.0f : v; /* NaN stays */
         }
     }
 }
@@ -161,7 +161,7 @@ static enum mase_status run_encode(const struct mase_int_runner *w, const struct
                                    int64_t n, struct mase_err *err)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const float *x = floats_at(w, i->in, r);
+        const float *x = floats_at(w, i->in[0], r);
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++) {
             if (isnan(x[k]))
@@ -175,7 +175,7 @@ static enum mase_status run_encode(const struct mase_int_runner *w, const struct
 static void affine_row(const struct mase_int_runner *w, const struct mase_int_instr *i,
                        int64_t output, int64_t position, int64_t n)
 {
-    const struct mase_int_sum *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.sum;
     const int64_t group = output / f->outputs, *weight = f->weight + output * f->inputs;
     const int32_t *from = f->from + (group * f->positions + position) * f->inputs;
     int64_t *y = codes_at(w, i->out, output * f->output_stride + position * f->position_stride);
@@ -192,7 +192,7 @@ static void affine_row(const struct mase_int_runner *w, const struct mase_int_in
 
 static void run_affine(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
-    const struct mase_int_sum *f = &i->u.affine;
+    const struct mase_int_sum *f = &i->u.sum;
     for (int64_t o = 0; o < f->groups * f->outputs; o++)
         for (int64_t p = 0; p < f->positions; p++)
             affine_row(w, i, o, p, n);
@@ -202,7 +202,7 @@ static void run_round(const struct mase_int_runner *w, const struct mase_int_ins
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
         const struct mase_int_round *f = &i->u.round[r];
-        const int64_t *x = codes_at(w, i->in, r);
+        const int64_t *x = codes_at(w, i->in[0], r);
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++)
             y[k] = clamp(mase_divide_rounded(x[k] * f->mul + f->add, f->div, f->direction), f->lo,
@@ -215,7 +215,7 @@ static void run_scale(const struct mase_int_runner *w, const struct mase_int_ins
     for (int64_t r = 0; r < i->out->rows; r++) {
         const struct mase_int_scale *f = &i->u.scale[r];
         const float lo = (float)f->lo, hi = (float)f->hi;
-        const int64_t *x = codes_at(w, i->in, r);
+        const int64_t *x = codes_at(w, i->in[0], r);
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++) {
             const float v = rintf(fmaf((float)x[k], f->factor, f->offset));
@@ -228,7 +228,7 @@ static void run_table(const struct mase_int_runner *w, const struct mase_int_ins
 {
     const struct mase_int_table *t = &i->u.table;
     for (int64_t r = 0; r < i->out->rows; r++) {
-        const int64_t *x = codes_at(w, i->in, r);
+        const int64_t *x = codes_at(w, i->in[0], r);
         const int64_t *code = t->code[t->table[r]], lo = t->lo[t->table[r]];
         int64_t *y = codes_at(w, i->out, r);
         for (int64_t k = 0; k < n; k++)

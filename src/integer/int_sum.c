@@ -12,8 +12,6 @@
 
 #include "integer/int_parts.h"
 
-__extension__ typedef __int128 wide;
-
 const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s, int64_t *row,
                                                int64_t at)
 {
@@ -75,9 +73,10 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
     }
     for (int64_t k = 0; k < n; k++) {
         const int shift = d[k].m ? d[k].e - least : 0;
-        const wide v =
-            shift < MASE_INT_LIMIT_BITS ? (wide)d[k].m * ((wide)1 << shift) : (wide)MASE_INT_LIMIT;
-        if (v >= MASE_INT_LIMIT || v <= -(wide)MASE_INT_LIMIT)
+        const mase_int_wide v = shift < MASE_INT_LIMIT_BITS
+                                    ? (mase_int_wide)d[k].m * ((mase_int_wide)1 << shift)
+                                    : (mase_int_wide)MASE_INT_LIMIT;
+        if (v >= MASE_INT_LIMIT || v <= -(mase_int_wide)MASE_INT_LIMIT)
             return false;
         out[k] = (int64_t)v;
         gcd = mase_gcd(gcd, out[k]);
@@ -175,7 +174,7 @@ static enum mase_status set_bias(struct mase_int_lowering *l, struct sum *s, flo
     return MASE_OK;
 }
 
-static wide magnitude(wide v)
+static mase_int_wide magnitude(mase_int_wide v)
 {
     return v < 0 ? -v : v;
 }
@@ -185,22 +184,23 @@ static wide magnitude(wide v)
 static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_int_operands *x,
                       const int32_t *from, const int64_t *weight, int64_t bias, int64_t n)
 {
-    wide least = bias, most = bias, size = magnitude(bias);
+    mase_int_wide least = bias, most = bias, size = magnitude(bias);
     for (int64_t k = 0; k < n; k++) {
         int64_t row;
         if (from[k] < 0)
             continue;
         const struct mase_int_value *v = mase_int_find_row(x, &row, from[k]);
-        const wide a = (wide)weight[k] * v->lo[row], b = (wide)weight[k] * v->hi[row];
+        const mase_int_wide a = (mase_int_wide)weight[k] * v->lo[row],
+                            b = (mase_int_wide)weight[k] * v->hi[row];
         least += a < b ? a : b;
         most += a < b ? b : a;
         size += magnitude(a) > magnitude(b) ? magnitude(a) : magnitude(b);
-        if (size >= (wide)MASE_INT_LIMIT)
+        if (size >= (mase_int_wide)MASE_INT_LIMIT)
             return false;
     }
     *lo = (int64_t)least;
     *hi = (int64_t)most;
-    return size < (wide)MASE_INT_LIMIT;
+    return size < (mase_int_wide)MASE_INT_LIMIT;
 }
 
 /* All that one output of a layer is: its integers, and the rows that have it. */
@@ -258,7 +258,9 @@ enum mase_status mase_int_add_sum(struct mase_int_lowering *l, const struct mase
             MASE_TRY(find_input(l, &in[k], x, f, o / f->outputs, k, err));
         MASE_TRY(add_output(l, y, x, &s, in, o, err));
     }
-    mase_int_add_instr(l, MASE_INT_OP_SUM, x->value[0], y)->u.affine = *f;
+    struct mase_int_instr *i = mase_int_add_instr(l, MASE_INT_OP_SUM, x, y);
+    i->u.sum = *f;
+    mase_int_find_sum_access(l, i);
     *out = y;
     return MASE_OK;
 }

@@ -131,6 +131,14 @@ enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct
 
 /* ---- windows ---- */
 
+/* NULL: it has three dimensions. */
+static const struct mase_int_window *keep_window(struct mase_int_lowering *l,
+                                                 const struct mase_window *w)
+{
+    struct mase_int_window flat;
+    return mase_int_window_of(&flat, w) ? mase_arena_memdup(l->a, &flat, sizeof flat) : NULL;
+}
+
 static int64_t volume(const int64_t *v)
 {
     return v[0] * v[1] * v[2];
@@ -182,7 +190,7 @@ enum mase_status mase_int_lower_conv(struct mase_int_lowering *l, const struct m
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(w.groups * positions * inputs));
     fill_conv(from, x, &w, channels);
     s.shape.from = from;
-    s.shape.window = mase_arena_memdup(l->a, &w, sizeof w);
+    s.shape.window = keep_window(l, &w);
     return add_layer(l, i, x, &s, err);
 }
 
@@ -222,14 +230,14 @@ static void find_pooled(struct mase_int_lowering *l, struct pooled *p)
     }
 }
 
-/* The window for whoever wants loops rather than lists; NULL: adaptive outputs look at spans that a
- * window does not give. */
-static const struct mase_window *keep_window(struct mase_int_lowering *l, const struct pooled *p)
+/* Adaptive outputs may look at spans that no window gives: NULL. */
+static const struct mase_int_window *pool_window(struct mase_int_lowering *l,
+                                                 const struct pooled *p)
 {
     struct mase_window w = p->w;
     if (p->span == mase_adaptive_span && !mase_window_adapt(&w))
         return NULL;
-    return mase_arena_memdup(l->a, &w, sizeof w);
+    return keep_window(l, &w);
 }
 
 /* Padding alone has no largest value, and no mean where it does not count. */
@@ -279,8 +287,11 @@ static enum mase_status lower_largest(struct mase_int_lowering *l, const struct 
         }
     }
     first[y->rows] = n;
-    mase_int_add_instr(l, MASE_INT_OP_MAX, x, y)->u.rows =
-        (struct mase_int_rows){ first, from, keep_window(l, p) };
+    struct mase_int_instr *max =
+        mase_int_add_instr(l, MASE_INT_OP_MAX, &(struct mase_int_operands){ { x }, 1 }, y);
+    max->u.rows =
+        (struct mase_int_rows){ .first = first, .from = from, .window = pool_window(l, p) };
+    mase_int_find_max_access(l, max);
     mase_int_set_result(l, i, y);
     return MASE_OK;
 }
@@ -297,7 +308,7 @@ static enum mase_status lower_average(struct mase_int_lowering *l, const struct 
     const int64_t channels = x->rows / size;
     const struct mase_int_operands rows = { { x }, 1 };
     struct mase_int_sum_spec s = { .shape = sums(channels, 1, p->most, positions), .parts = parts };
-    s.shape.window = keep_window(l, p);
+    s.shape.window = pool_window(l, p);
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)(channels * positions * p->most));
     s.shape.from = from;
     for (int64_t c = 0; c < channels; c++)
@@ -457,8 +468,7 @@ static enum mase_status pick_rows(struct mase_int_lowering *l, const struct mase
     }
     if (codes)
         step_zeros(m, from, &out->shape, x->value[0]);
-    mase_int_add_instr(l, MASE_INT_OP_PICK, x->value[0], y)->u.rows =
-        (struct mase_int_rows){ NULL, from, NULL };
+    mase_int_add_instr(l, MASE_INT_OP_PICK, x, y)->u.rows = (struct mase_int_rows){ .from = from };
     mase_int_set_result(l, i, y);
     return MASE_OK;
 }

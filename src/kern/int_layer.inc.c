@@ -70,7 +70,7 @@ static INLINE void all_sums(int32_t *y, const struct mase_int_tile *t, const cha
 /* Sums to codes, which stand in order then. */
 static INLINE void finish_tile(const struct mase_int_layer *l, const struct mase_int_finish *f,
                                char *y, const int32_t *sum, long samples, enum mase_int_how how,
-                               enum mase_int_type to)
+                               enum mase_int_storage to)
 {
     const vf factor = vload(f->factor), offset = vload(f->offset), lo = vload(f->lo),
              hi = vload(f->hi);

@@ -56,7 +56,7 @@ struct mase_int_line {
 /* ---- layers of integers, the numbers of a sample side by side (int_layer.inc.c) ---- */
 
 /* What numbers are stored in: bytes are codes less their lowest, so that none is below zero. */
-enum mase_int_type { MASE_INT_BYTES, MASE_INT_SHORTS, MASE_INT_LONGS };
+enum mase_int_storage { MASE_INT_BYTES, MASE_INT_SHORTS, MASE_INT_LONGS };
 /* How sums become codes: they are them; clamp(round(sum factor + offset), lo, hi) in float32; or
  * of sum mul + add in double. To nearest, ties to even. */
 enum mase_int_how { MASE_INT_SUMS, MASE_INT_BY_FLOAT, MASE_INT_BY_DOUBLE };
@@ -90,14 +90,14 @@ struct mase_int_layer {
     long tiles, x_stride, y_stride; /* of samples, in bytes */
     const struct mase_int_tile *tile;
     const struct mase_int_finish *finish; // (tiles)
-    enum mase_int_type from, to;
+    enum mase_int_storage from, to;
     enum mase_int_how how;
 };
 /* Floats to codes: max(x scale + shift, 0) if relu, then over or times factor, rounded, cut. */
 struct mase_int_encoding {
     long tiles, x_stride, y_stride; /* floats, bytes */
     const struct mase_int_finish *finish;
-    enum mase_int_type to;
+    enum mase_int_storage to;
     bool lines, relu, divides, floor;
 };
 /* Codes to floats, not below lo: code factor + offset; (code mul + add) factor, what is in brackets

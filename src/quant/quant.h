@@ -30,14 +30,7 @@ struct mase_block_fp_grid mase_block_fp_grid(const void *params);
 
 /* ---- rounding ---- */
 
-/* Which way a number between two steps goes (direction.c). */
-enum mase_direction {
-    MASE_TO_NEAREST_EVEN,
-    MASE_TO_NEAREST_AWAY,
-    MASE_TO_FLOOR,
-    MASE_TO_ZERO,
-    MASE_BY_CHANCE,
-};
+/* enum mase_direction of format.h (direction.c). */
 extern const char *const mase_direction_names[];
 /* Of a name, one of those; it becomes the table's own, which outlives the configuration. */
 enum mase_direction mase_direction_of(const char **name);

@@ -48,13 +48,13 @@ static void numbers_of_rows_are_few(void **state)
 static void types_are_the_smallest(void **state)
 {
     (void)state;
-    assert_int_equal(mase_emit_type_for(-128, 127, MASE_EMIT_I8), MASE_EMIT_I8);
-    assert_int_equal(mase_emit_type_for(0, 128, MASE_EMIT_I8), MASE_EMIT_U8);
-    assert_int_equal(mase_emit_type_for(-1, 128, MASE_EMIT_I8), MASE_EMIT_I16);
-    assert_int_equal(mase_emit_type_for(0, 65535, MASE_EMIT_I8), MASE_EMIT_U16);
-    assert_int_equal(mase_emit_type_for(-1, 1 << 20, MASE_EMIT_I8), MASE_EMIT_I32);
-    assert_int_equal(mase_emit_type_for(0, (int64_t)1 << 31, MASE_EMIT_I8), MASE_EMIT_I64);
-    assert_int_equal(mase_emit_type_for(0, 1, MASE_EMIT_I32), MASE_EMIT_I32);
+    assert_int_equal(mase_emit_type_between(-128, 127, MASE_EMIT_I8), MASE_EMIT_I8);
+    assert_int_equal(mase_emit_type_between(0, 128, MASE_EMIT_I8), MASE_EMIT_U8);
+    assert_int_equal(mase_emit_type_between(-1, 128, MASE_EMIT_I8), MASE_EMIT_I16);
+    assert_int_equal(mase_emit_type_between(0, 65535, MASE_EMIT_I8), MASE_EMIT_U16);
+    assert_int_equal(mase_emit_type_between(-1, 1 << 20, MASE_EMIT_I8), MASE_EMIT_I32);
+    assert_int_equal(mase_emit_type_between(0, (int64_t)1 << 31, MASE_EMIT_I8), MASE_EMIT_I64);
+    assert_int_equal(mase_emit_type_between(0, 1, MASE_EMIT_I32), MASE_EMIT_I32);
 }
 
 static struct mase_emit_value *follow(struct mase_emit_net *n, struct mase_emit_value *x,
@@ -126,7 +126,7 @@ static void break_sign(struct mase_emit_net *n)
 static void break_rows(struct mase_emit_net *n)
 {
     n->first->next->sum.group_rows = n->first->next->sum.positions = 2;
-    n->first->next->sum.look = MASE_EMIT_ROWS;
+    n->first->next->sum.access = MASE_INT_ACCESS_ROWS;
 }
 static void break_type(struct mase_emit_net *n)
 {

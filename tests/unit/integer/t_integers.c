@@ -187,7 +187,7 @@ static void codes_stay_within_their_bounds(void **state)
         for (const struct mase_int_instr *i = e->first; i; i = i->next) {
             if (i->op != MASE_INT_OP_SUM)
                 continue;
-            const struct mase_int_sum *f = &i->u.affine;
+            const struct mase_int_sum *f = &i->u.sum;
             int64_t sum = llabs(f->bias[0]);
             for (int64_t k = 0; k < f->inputs; k++)
                 sum += 32 * llabs(f->weight[k]);
@@ -430,7 +430,7 @@ static void a_bias_is_rounded_to_steps_of_formats(void **state)
             mase_f32(&m->params[0].tensor)[k] = 1.5f; /* as many steps of each format */
         mase_f32(&m->params[1].tensor)[0] = 0.0423f;
         must(mase_int_program_new(&e, r.graph, r.input, 1, &err), &c);
-        const struct mase_int_sum *f = &e->last->u.affine;
+        const struct mase_int_sum *f = &e->last->u.sum;
         const double step = (double)0.05f * cases[i].step;
         if (rounds)
             assert_true(e->output->meaning[0].step == step &&

@@ -260,7 +260,7 @@ CASE(int_layer)
     for (int i = 0; i < MAX_N * 4; i++)
         x[i] = a[(i * 5 + 7) % (ROWS * MAX_N)];
     const struct mase_int_tile tile = { s->add, s->add, s->add ? 1 : WORDS, word, weight, a + 100 };
-    const enum mase_int_type to = s->flag ? (enum mase_int_type)(s->f % 3) : MASE_INT_LONGS;
+    const enum mase_int_storage to = s->flag ? (enum mase_int_storage)(s->f % 3) : MASE_INT_LONGS;
     const struct mase_int_layer l = {
         .tiles = 1,
         .x_stride = 16,
