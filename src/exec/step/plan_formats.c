@@ -220,7 +220,7 @@ static void weights_back(const struct mase_step *s, long from, long to)
 {
     long i = 0;
     for (const struct mase_rounded *r = s->rounded; r; r = r->next, i++)
-        if (i >= from && i < to && r->grid)
+        if (i >= from && i < to && r->grid && r->weight.dx) /* a buffer has none */
             mase_gridded_dense_back(s, r->grid, r->from->dx, r->weight.dx, r->from->x,
                                     mase_step_adds(s, r->from));
 }
