@@ -13,19 +13,18 @@
 #include "ir/shape/shape.h"
 #include "ir/text/arg.h"
 
-static const struct row {
+/* clang-format off */
+static const struct {
+    enum mase_op op;
     mase_back_fn *rule;
-    const char *name; /* only to begin a row */
 } rows[MASE_OP_COUNT] = {
-    [MASE_OP_unknown] = {
-#define OP(name_, ...) \
-    .name = NULL       \
-    }                  \
-    , [MASE_OP_##name_] = {
-#define GRAD(rule_) .rule = mase_back_##rule_,
+    [MASE_OP_unknown] = { .op = MASE_OP_unknown
+#define OP(name, ...) }, [MASE_OP_##name] = { .op = MASE_OP_##name
+#define GRAD(name) , .rule = mase_back_##name
 #include <mase/ops.def>
-    },
+    }
 };
+/* clang-format on */
 
 bool mase_op_has_gradient(enum mase_op op)
 {
