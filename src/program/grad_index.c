@@ -40,9 +40,7 @@ static void give_source(struct mase_grad *k, const struct mase_arg *src, struct 
 void mase_back_scatter(struct mase_grad *k)
 {
     const struct mase_arg *param = k->i->param, dy = mase_grad_result(k, 0);
-    const struct mase_arg src = mase_grad_param(k, "src"), reduce = mase_grad_param(k, "reduce");
-    if (reduce.kind != MASE_ARG_NONE)
-        mase_grad_refuse(k, "with a reduction has no rule");
+    const struct mase_arg src = mase_grad_param(k, "src");
     if (mase_grad_wants(k, &param[0]))
         mase_grad_give(
             k, &param[0],
