@@ -242,16 +242,14 @@ static inline bool cp_input(struct cp_slopes *s, const struct mase_plan *p, int 
     return cp_slope(s, &s->c->in[k].tensor, got, s->c->in[k].name);
 }
 
-/* Of a network whose values are the same and tame. */
-static inline enum cp_verdict cp_gradients(struct cp_case *c, struct mase_plan *p,
-                                           struct cp_slopes *s)
+/* Forward and backward, the output's gradient being cp_weight; false when the values are refused.
+ */
+static inline bool cp_backward(const struct cp_case *c, struct mase_plan *p)
 {
     struct mase_err err;
-    s->c = c;
-    s->g = mase_plan_params(p).g;
     cp_feed(c, p);
     if (mase_plan_forward(p, &err))
-        return CP_REFUSED;
+        return false;
     const struct mase_lanes y = mase_plan_output(p);
     float *dy = mase_plan_output_gradient(p);
     for (int64_t i = 0; dy && i < y.rows * y.stride; i++) {
@@ -259,6 +257,17 @@ static inline enum cp_verdict cp_gradients(struct cp_case *c, struct mase_plan *
         dy[i] = k < c->samples ? (float)cp_weight(k * y.rows + row) : 0.0f;
     }
     mase_plan_backward(p);
+    return true;
+}
+
+/* Of a network whose values are the same and tame. */
+static inline enum cp_verdict cp_gradients(struct cp_case *c, struct mase_plan *p,
+                                           struct cp_slopes *s)
+{
+    s->c = c;
+    s->g = mase_plan_params(p).g;
+    if (!cp_backward(c, p))
+        return CP_REFUSED;
     const size_t before = s->why->len;
     for (int i = 0; i < c->inputs; i++)
         if (!cp_input(s, p, i))

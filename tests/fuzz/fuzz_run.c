@@ -2,7 +2,8 @@
  * fuzz_run.c - any bytes as a network that is run: what begins as a .mg is read as one, other bytes
  * are decisions of the random networks of the unit tests. It runs by a plan in both modes, backward
  * too, and by the reference; where all is smooth and well conditioned they must agree, gradients of
- * random networks with differences.
+ * random networks with differences, too. Whatever trains has a gradient that is a program: it
+ * holds, reads back, and agrees with the plan's in the same places.
  *
  * Sizes are bounded, so that no input takes long: what is larger was refused elsewhere, or is as
  * good as what is smaller.
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "../compare_grad.h"
 #include "../compare_plan.h"
 #include "../random_graph.h"
 
@@ -106,8 +108,9 @@ static bool is_steady(struct cp_case *c)
 
 /* ---- running ---- */
 
-/* slopes: compare the gradients with differences. */
-static enum cp_verdict run_backward(struct cp_case *c, bool slopes, struct mase_str *why)
+/* slopes: compare the gradients with differences; close: and with those of the program. */
+static enum cp_verdict run_backward(struct cp_case *c, bool slopes, bool close,
+                                    struct mase_str *why)
 {
     struct mase_plan *p;
     struct mase_err err;
@@ -115,13 +118,12 @@ static enum cp_verdict run_backward(struct cp_case *c, bool slopes, struct mase_
     enum cp_verdict v = CP_UNTAMED;
     if (cp_plan(c, &p, SAMPLES + 14, true, 1, &err))
         return CP_REFUSED;
-    if (slopes) {
+    if (slopes)
         v = cp_gradients(c, p, &s);
-    } else {
-        cp_feed(c, p);
-        if (!mase_plan_forward(p, &err))
-            mase_plan_backward(p);
-    }
+    else
+        v = cp_backward(c, p) ? CP_UNTAMED : CP_REFUSED;
+    if (v == CP_SAME || v == CP_UNTAMED)
+        v = cg_compare(c, p, close, why);
     mase_plan_free(p);
     return v;
 }
@@ -145,11 +147,11 @@ static void run(struct cp_case *c, bool whole)
     const bool compare = !jumps(c->g) && is_steady(c), other = trains_otherwise(c->g);
     bool same = true;
     for (int mode = 0; mode < 3; mode++) {
-        const enum cp_verdict v = mode < 2
-                                      ? cp_forward(c, SAMPLES + 14 * mode, mode == 1, 1, &why)
-                                      : run_backward(c, whole && same && compare && !other, &why);
+        const enum cp_verdict v =
+            mode < 2 ? cp_forward(c, SAMPLES + 14 * mode, mode == 1, 1, &why)
+                     : run_backward(c, whole && same && compare && !other, same && compare, &why);
         same &= v == CP_SAME;
-        if (v == CP_WRONG && compare && !(mode && other)) {
+        if (v == CP_WRONG && (mode == 2 || (compare && !(mode && other)))) {
             fprintf(stderr, "%s: %s\n", modes[mode], mase_str_text(&why));
             abort();
         }

@@ -1,7 +1,8 @@
 /*
  * t_random.c - plans of random networks compute what the reference does, or there is no plan:
- * values in both modes and in plans of more room, gradients by differences. The seeds are fixed:
- * what is wrong once stays wrong. NETWORKS=4000 in the environment looks at so many.
+ * values in both modes and in plans of more room, gradients by differences, and those of the
+ * program that is the gradient. The seeds are fixed: what is wrong once stays wrong. NETWORKS=4000
+ * in the environment looks at so many.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 
 #include <mase/rng.h>
 
+#include "compare_grad.h"
 #include "compare_plan.h"
 #include "random_graph.h"
 #include "run_cases.h"
@@ -26,6 +28,7 @@ static uint32_t next_number(void *data)
 struct tally {
     int verdict[CP_WRONG + 1];
     int checked, unchecked;
+    int program[CP_WRONG + 1]; /* of the program that is the gradient */
 };
 
 /* Another number of samples than the networks were made for. */
@@ -67,6 +70,8 @@ static void check_network(struct rg *r, uint64_t seed, struct tally *t)
         v = cp_gradients(&c, p, &s);
         t->checked += s.checked;
         t->unchecked += s.unchecked;
+        if (v == CP_SAME)
+            t->program[v = cg_compare(&c, p, true, &why)]++;
         mase_plan_free(p);
     }
     t->verdict[v]++;
@@ -93,7 +98,10 @@ static void plans_are_right_or_refused(void **state)
     print_message("%d the same, %d refused, %d not compared; %d gradients, %d at corners\n",
                   t.verdict[CP_SAME], t.verdict[CP_REFUSED], t.verdict[CP_UNTAMED], t.checked,
                   t.unchecked);
+    print_message("%d gradients as programs the same, %d refused, %d not compared\n",
+                  t.program[CP_SAME], t.program[CP_REFUSED], t.program[CP_UNTAMED]);
     assert_int_equal(t.verdict[CP_WRONG], 0);
+    assert_true(t.program[CP_SAME] > networks / 3);
     /* Most networks can be run, and most gradients compared: else the test looks at nothing. */
     assert_true(t.verdict[CP_SAME] > networks / 2);
     assert_true(t.checked > 3 * networks / 2 && t.checked > 4 * t.unchecked);
