@@ -198,6 +198,10 @@ static void copy_instr(struct copying *c, const struct mase_instr *i)
     j->param = param;
     j->result = result;
     j->from = i->from ? mase_arena_strdup(&p->arena, i->from) : NULL;
+    if (i->form) {
+        const struct mase_arg form = mase_arg_copy(&p->arena, i->form);
+        j->form = mase_arena_memdup(&p->arena, &form, sizeof form);
+    }
     for (int n = 0; n < mase_instr_params(i); n++)
         j->param[n] = copy_arg(c, &i->param[n]);
     for (int k = 0; k < 2 && i->of[k]; k++)

@@ -101,9 +101,11 @@ static void no_attribute_crashes_a_layer(void **state)
             struct mase_arg original = m->attrs[k];
             for (size_t i = 0; i < sizeof unlikely / sizeof unlikely[0]; i++) {
                 m->attrs[k] = unlikely[i];
+                c.graph->edits++;
                 try_graph(&c, &t);
             }
             m->attrs[k] = original;
+            c.graph->edits++;
         }
     }
     close_cases(&r);
