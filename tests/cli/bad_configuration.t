@@ -37,47 +37,27 @@ bad <<'END'
 seed = 1
 batch_size = "512"
 END
-fails "a wrong type" <<'END'
-c.toml:2:14: batch_size must be an integer 1..16777216, got string "512"
-    2 | batch_size = "512"
-      |              ^~~~~
-END
+refuses "a wrong type" c.toml:2:14 batch_size 1..16777216 512
 
 bad <<'END'
 batch_size = 0
 END
-fails "a value out of range" <<'END'
-c.toml:1:14: batch_size = 0 is outside 1..16777216
-    1 | batch_size = 0
-      |              ^
-END
+refuses "a value out of range" c.toml:1:14 batch_size 0 1..16777216
 
 bad <<'END'
 task = "guess"
 END
-fails "a value that is not a choice" <<'END'
-c.toml:1:8: task = "guess" is not one of classification, cls, binary, multilabel, regression, reg, autoencode, segmentation, seg, language_modeling, lm, translation, tran
-    1 | task = "guess"
-      |        ^~~~~~~
-END
+refuses "a value that is not a choice" c.toml:1:8 task guess classification
 
 bad <<'END'
 to_debug = 1
 END
-fails "a number for a flag" <<'END'
-c.toml:1:12: to_debug must be a boolean, got integer 1
-    1 | to_debug = 1
-      |            ^
-END
+refuses "a number for a flag" c.toml:1:12 to_debug boolean 1
 
 bad <<'END'
 batch_size = "NA"
 END
-fails "no value where one is needed" <<'END'
-c.toml:1:14: batch_size must be an integer 1..16777216, got none
-    1 | batch_size = "NA"
-      |              ^~~~
-END
+refuses "no value where one is needed" c.toml:1:14 batch_size 1..16777216 none
 
 bad <<'END'
 quant_config = "none.toml"
@@ -119,38 +99,22 @@ bad <<'END'
 seed = 1
 seed = 2
 END
-fails "malformed: a key twice" <<'END'
-c.toml:2:1: key 'seed' is already set at line 1
-    2 | seed = 2
-      | ^~~~
-END
+refuses "malformed: a key twice" c.toml:2:1 key seed set 1
 
 bad <<'END'
 seed =
 END
-fails "malformed: no value" <<'END'
-c.toml:1:7: expected a value, got the end of the line
-    1 | seed =
-      |       ^
-END
+refuses "malformed: no value" c.toml:1:7 value
 
 bad <<'END'
 model = "jsc-tiny
 END
-fails "malformed: an open string" <<'END'
-c.toml:1:9: this string is not closed with "
-    1 | model = "jsc-tiny
-      |         ^
-END
+refuses "malformed: an open string" c.toml:1:9 string
 
 bad <<'END'
 [passes
 END
-fails "malformed: an open header" <<'END'
-c.toml:1:8: expected ']' after the table's name, got the end of the line
-    1 | [passes
-      |        ^
-END
+refuses "malformed: an open header" c.toml:1:8 "']'"
 
 bad <<'END'
 model = "jsc-tiny"
@@ -185,11 +149,7 @@ project = "p"
 [passes.report_graph]
 file_name = 3
 END
-fails "an option of a wrong type" <<'END'
-c.toml:5:13: pass report_graph: file_name must be a path, got integer 3
-    5 | file_name = 3
-      |             ^
-END
+refuses "an option of a wrong type" c.toml:5:13 file_name path 3
 
 bad <<'END'
 model = "jsc-tiny"
@@ -197,11 +157,7 @@ dataset = "jsc"
 project = "p"
 [passes.quantize]
 END
-fails "an option that is missing" <<'END'
-c.toml:4:9: pass quantize: option 'by' is missing
-    4 | [passes.quantize]
-      |         ^~~~~~~~
-END
+refuses "an option that is missing" c.toml:4:9 by
 
 bad <<'END'
 model = "jsc-tiny"
@@ -265,11 +221,7 @@ weight_frac_width = 4
 bias_width = 8
 bias_frac_width = 4
 END
-fails "a width out of range" <<'END'
-c.toml:13:16: pass quantize: weight_width = 99 is outside 1..32
-   13 | weight_width = 99
-      |                ^~
-END
+refuses "a width out of range" c.toml:13:16 weight_width 99 1..32
 
 bad <<'END'
 model = "jsc-tiny"
@@ -289,11 +241,7 @@ weight_frac_width = 4
 bias_width = 8
 bias_frac_width = 4
 END
-fails "a width of a wrong type" <<'END'
-c.toml:13:16: pass quantize: weight_width must be an integer 1..32, got string "8"
-   13 | weight_width = "8"
-      |                ^~~
-END
+refuses "a width of a wrong type" c.toml:13:16 weight_width 1..32 8
 
 # What no parameter is wrong in alone: the operand is named, at the first of its parameters.
 bad <<'END'
@@ -331,11 +279,7 @@ data_in_element = "fp8_e4m3"
 weight_element = "fp9"
 bias_element = "fp8_e4m3"
 END
-fails "an element that is not there" <<'END'
-c.toml:11:18: pass quantize: weight_element = "fp9" is not one of fp8_e4m3, fp8_e5m2, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8
-   11 | weight_element = "fp9"
-      |                  ^~~~~
-END
+refuses "an element that is not there" c.toml:11:18 weight_element fp9 fp8_e4m3
 
 bad <<'END'
 model = "jsc-tiny"
@@ -375,11 +319,7 @@ weight_frac_width = 4
 bias_width = 8
 bias_frac_width = 4
 END
-fails "a width that is missing" <<'END'
-c.toml:9:25: pass quantize: seq_blocks_2 (linear) in integer also needs weight_width
-    9 | [passes.quantize.linear.config]
-      |                         ^~~~~~
-END
+refuses "a width that is missing" c.toml:9:25 seq_blocks_2 linear integer weight_width
 
 bad <<'END'
 model = "jsc-tiny"
@@ -436,11 +376,7 @@ weight_frac_width = 4
 bias_width = 8
 bias_frac_width = 4
 END
-fails "no default for a node that needs one" <<'END'
-c.toml:5:9: pass quantize: node 'seq_blocks_1' (relu) has no section of its own, and there is no default
-    5 | [passes.quantize]
-      |         ^~~~~~~~
-END
+refuses "no default for a node that needs one" c.toml:5:9 seq_blocks_1 relu
 
 bad <<'END'
 model = "jsc-tny"
@@ -460,8 +396,5 @@ project = "p"
 [transform]
 style = "module"
 END
-fails "a style that is not there" <<'END'
-c.toml:5:9: style = "module" is not one of graph
-    5 | style = "module"
-      |         ^~~~~~~~
-END
+refuses "a style that is not there" c.toml:5:9 style module graph
+holds "nothing is written" test ! -e mase_output

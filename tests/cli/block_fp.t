@@ -28,6 +28,6 @@ same "no sample sees its neighbours" large small
 run transform --config $config --project q --set 'passes.quantize.linear.config.data_in_skip_first_dim=false'
 refused "blocks across samples" 'the blocks of data_in would span the samples of a batch'
 run transform --config $config --project q --set 'passes.quantize.linear.config.data_in_block_size=[]'
-refused "an empty block" 'data_in_block_size must be a list of 1 to 8 integers'
+refuses "an empty block" --set:1:50 data_in_block_size 1 8 -1..1073741824 '[]'
 run transform --config $config --project q --set 'passes.quantize.linear.config.weight_name="intger"'
 refused "a format that is not there" "no number format is called 'intger'"

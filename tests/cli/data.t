@@ -36,7 +36,7 @@ err_lacks "unless it is left out" 'looks like an index'
     for word in NA None null NaN '""' '"NA"' '<NA>' '#N/A' '?'; do echo "5,5,$word"; done
 } >labels.csv
 run data info labels.csv:kind
-refused "without a label" "labels.csv:22:5: the label is missing \('NA'\); --drop-nan leaves such rows out"
+refuses "without a label" labels.csv:22:5 "('NA')" NA --drop-nan
 run data info labels.csv:kind --drop-nan --json
 succeeds "left out"
 out_has "are all of them" '"dropped": 9,?$'
@@ -53,7 +53,7 @@ out_has "is said to be one" '^note +simulated stand-in, not the CERN file$'
 err_has "in the log too" 'simulated stand-in, not the CERN file'
 out_has "has its rows" '^rows +800000$'
 run data info jsc --require-real-data
-refused "or refused" 'simulated stand-in is not wanted'
+refuses "or refused" ch jsc MASE_DATA
 
 run data import jsc "$D/jsc_single.h5"
 succeeds "a file is imported"
@@ -77,7 +77,7 @@ ls "$XDG_CACHE_HOME/mase" >"$T/shown"
 printf 'jsc-sim.table\njsc.table.mine\n' >"$T/expected"
 same "and nothing else" "$T/expected" "$T/shown"
 run data info jsc --require-real-data
-refused "it is gone" 'simulated stand-in is not wanted'
+refuses "it is gone" ch jsc MASE_DATA
 run data remove jsc
 refused "nothing to remove" "nothing of jsc is kept in $XDG_CACHE_HOME/mase"
 run data remove mnist
@@ -85,9 +85,9 @@ refused "what is not imported" 'only jsc is imported'
 run data remove
 refused "remove what?" 'ch data remove needs a dataset'
 MASE_DATA=/nonexistent run data info jsc
-refused "a folder of data that is not there" '^/nonexistent: there is no such folder or file of data, which MASE_DATA names$'
+refuses "a folder of data that is not there" /nonexistent MASE_DATA
 MASE_DATA=/nonexistent run data info mnist
-refused "for images, too" '^/nonexistent: there is no such folder or file of data, which MASE_DATA names$'
+refuses "for images, too" /nonexistent MASE_DATA
 MASE_DATA=/nonexistent run data info toy_tiny
 succeeds "but what is built in needs none"
 run data import jsc "$D/jsc_single.h5"
@@ -95,19 +95,13 @@ succeeds "imported again"
 
 printf 'a,b,label\n1,2,x\n3,4\n' >ragged.csv
 run data info csv:ragged.csv
-fails "a ragged row" <<'END'
-ragged.csv:3:1: 2 fields, expected 3
-    3 | 3,4
-      | ^
-END
+refuses "a ragged row" ragged.csv:3:1 2 3
 head -c 9000 "$D/jsc_single.h5" >cut.h5
 run data info jsc:cut.h5
 refused "a truncated file" '^cut\.h5: damaged or truncated HDF5 file \(HDF5: '
 : >empty.csv
 run data info csv:empty.csv
-fails "an empty file" <<'END'
-empty.csv: the file is empty
-END
+refuses "an empty file" empty.csv empty
 run data info "jsc:$D/bad_column.h5"
 refused "a missing column" "there is no column 'j_mass_mmdt' for the features"
 run data info "jsc:$D/bad_nan.h5"
@@ -115,7 +109,7 @@ refused "a feature that is no number" 'row 17: feature j_c2_b1_mmdt is nan'
 run data info "jsc:$D/bad_label.h5"
 refused "a label out of range" 'row 17: the label columns must hold one 1'
 run data info mnist
-refused "files that are not there" 'name their folder by --data-dir'
+refuses "files that are not there" ch mnist train-images-idx3-ubyte --data-dir
 run data inform jsc
 fails "another verb" <<'END'
 ch: ch data can list, info, import, remove and export, not 'inform'
@@ -134,5 +128,5 @@ fi
 # A file that is not there, beside a network that has a usual data set.
 for missing in missing.csv missing.npz npz:missing.npz missing.h5; do
     run train jsc-tiny $missing
-    refused "$missing" "missing\\.[a-z0-9]*: file not found"
+    refuses "$missing" ${missing#npz:}
 done

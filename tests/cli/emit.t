@@ -164,4 +164,4 @@ holds "and nothing is written" test ! -e d -a ! -e codes
 run emit c $net --output file/d
 refused "a folder that cannot be made" 'file'
 run emit c $net --output d --style rolled
-refused "no such style" 'style = "rolled" is not one of tables, unrolled'
+refuses "no such style" ch --style rolled tables

@@ -31,4 +31,4 @@ run transform jsc-tiny jsc --config c.toml
 refused "a section" "^c\\.toml:1:2: unknown key 'pass', did you mean 'passes'\\?"
 printf '[passes.quantize]\nby = "type"\n[passes.quantize]\nby = "name"\n' >c.toml
 run transform jsc-tiny jsc --config c.toml
-refused "a section twice" "^c\\.toml:3:9: table 'quantize' is already defined at line 1; where several may stand, each is written \\[\\[passes\\.quantize\\]\\]"
+refuses "a section twice" c.toml:3:9 quantize '[[passes.quantize]]'

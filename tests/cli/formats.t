@@ -40,17 +40,13 @@ same "negative values become zero, and twice as much fits" "$T/want" "$T/got"
 
 rm -f out.npy
 run formats integer --apply in.npy out.npy width=99
-fails "a width out of range" <<'END'
-ch: width = 99 is outside 1..32
-END
+refuses "a width out of range" ch width 99 1..32
 run formats integer --apply in.npy out.npy widht=8
 fails "a parameter that is not there" <<'END'
 ch: widht=8: not a parameter of integer; it takes width=, frac_width=, rounding=
 END
 run formats mxint --apply in.npy out.npy block_size=4 element_bits=8
-fails "blocks that do not fill the tensor" <<'END'
-ch: blocks of 4 values along dimension -1 do not fill a tensor [6]: block_size must divide that dimension, or hold it whole and divide the others
-END
+refuses "blocks that do not fill the tensor" ch 4 -1 '[6]' block_size
 run formats mxfp --apply in.npy out.npy block_size=6 element_exp_bits=4 element_frac_bits=1
 fails "a pair that is none" <<'END'
 ch: element_exp_bits = 4 with element_frac_bits = 1 is none of 4 with 3, 5 with 2, 2 with 3, 3 with 2, 2 with 1, 1 with 2

@@ -84,13 +84,12 @@ refused "a size that is known" 'size and channels are chosen of a folder of pict
 ls mase_output >before
 head -c 30000 digits/train-images-idx3-ubyte >short && mv short digits/train-images-idx3-ubyte
 run train lfc mnist --data-dir digits
-refused "a file that was cut short" \
-    'train-images-idx3-ubyte@0x7530: the file ends after 30000 bytes, expected 235216 for 300 items$'
+refuses "a file that was cut short" "$PWD/digits/train-images-idx3-ubyte@0x7530" 30000 235216
 head -c 3000 photographs/test_batch.bin >>photographs/data_batch_2.bin
 run train toy_convnet cifar10 --data-dir photographs
-refused "half a record" 'data_batch_2\.bin@0x1e028: the last record has 3000 bytes, expected 3073$'
+refuses "half a record" "$PWD/photographs/data_batch_2.bin@0x1e028" 3000 3073
 octal 77 >wrong && dd if=wrong of=photographs/data_batch_1.bin bs=1 seek=3073 conv=notrunc 2>/dev/null
 run train toy_convnet cifar10 --data-dir photographs
-refused "a label out of range" 'data_batch_1\.bin@0xc01: label 77 of image 1 is outside 0\.\.9$'
+refuses "a label out of range" "$PWD/photographs/data_batch_1.bin@0xc01" 77 1 0..9
 ls mase_output >after
 holds "nothing is left behind" cmp before after

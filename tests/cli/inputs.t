@@ -121,7 +121,7 @@ refused "more arrays than inputs" 'the network takes 2 inputs, x, mask; others\.
 run train "$nets:Weighted" alone.npz $some --project bad
 refused "no array for the second input" 'the network takes 2 inputs, x, mask; alone\.npz has x: --features A,B names an array for each'
 run train "$nets:Weighted" mask.npz --features x,label $some --project bad
-refused "an array that is not there" "there is no array 'label' in the file"
+refuses "an array that is not there" mask.npz label x.npy
 run train "$nets:Weighted" short.npz --features x,mask $some --project bad
 refused "another number of rows" 'mask has the shape \[59, 6\], expected \[N, \.\.\.\] with 60 rows'
 run train "$nets:Hidden" twos.npz --features x,hidden $some --project bad

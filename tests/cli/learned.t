@@ -38,7 +38,7 @@ succeeds "weights are shown"
 # What was never trained has nothing to round by.
 run train jsc-tiny jsc-sim --max-steps 1 --batch-size 1024 --project float
 run test --config lsq.toml --load mase_output/float --project never
-refused "an untrained one" "'seq_blocks.2.data_in_scale' has no value: training learns it"
+refuses "an untrained one" ch seq_blocks.2.data_in_scale
 
 # The same bits after a pause, and by any number of threads.
 run train --config lsq.toml --max-epochs 1 --project half
@@ -72,18 +72,18 @@ holds "to the same bytes" cmp mase_output/half3/$ckpts/last.ckpt mase_output/tau
 taught --cpu 2 --project two3
 holds "and with two threads" cmp mase_output/two3/$ckpts/last.ckpt mase_output/taught/$ckpts/last.ckpt
 taught --project half3 --resume --distill 0.25
-refused "another share" 'cannot resume with another distill: the run had 0.5'
+refuses "another share" "$PWD/mase_output/half3/$ckpts/last.ckpt" distill 0.5
 run train --config lsq.toml --distill 0.5 --max-steps 1 --project untrained
 err_has "a teacher who has learned nothing is told" 'distill: the float network to learn from has initial weights'
 run train jsc-tiny jsc-sim --distill 0.5
-refused "none" 'distill = 0.5: the network has no number formats, and so no float network to learn from'
+refuses "none" ch 0.5 '[passes.quantize]'
 printf 'model = "jsc-tiny"\ndataset = "jsc-sim"\ndistill = 0.5\n' >none.toml
 run train --config none.toml
-refused "none in a file" 'none.toml:3:11: distill = 0.5: the network has no number formats'
+refuses "none in a file" none.toml:3:11 0.5 '[passes.quantize]'
 run train --config lsq.toml --distill 1.5
-refused "more than all" 'distill = 1.5 is outside 0.0..1.0'
+refuses "more than all" ch --distill 1.5 0.0..1.0
 run train --config lsq.toml --distill 0.5 --distill-temperature 0
-refused "no temperature" 'distill-temperature = 0.0 is outside 0.01..1000'
+refuses "no temperature" ch --distill-temperature 0.0 0.01..1000.0
 
 run sweep --config lsq.toml --distill 0.5 --max-steps 2 --set passes.quantize.linear.config.weight_width=2,3 --project swept
 succeeds "in a sweep the float network has no teacher"
@@ -148,7 +148,7 @@ data_in_width = 4
 weight_width = 0
 bias_name = "NA"' >bad.toml
 run train --config bad.toml
-refused "no bits" 'weight_width = 0 is outside 1..24'
+refuses "no bits" bad.toml:12:16 weight_width 0 1..24
 config 'name = "lsq"
 data_in_width = 4
 weight_width = 4
@@ -157,7 +157,7 @@ bias_name = "NA"' >bad.toml
 run train --config bad.toml
 refused "an axis that is none" 'weight: axis = 2 is no dimension of a tensor with 2'
 run train --config hgq.toml --ebops-weight 2
-refused "a weight beyond 1" 'ebops-weight = 2.0 is outside 0.0..1.0'
+refuses "a weight beyond 1" ch --ebops-weight 2.0 0.0..1.0
 
 # Operands of one format share what it learns, so they have as many blocks.
 joined()

@@ -45,7 +45,7 @@ abs=$W
 mkdir hf nothing
 : >hf/config.json
 run transform --config c.toml --load best.ckpt
-refused "an empty checkpoint" '^.*/best\.ckpt: the file is empty$'
+refuses "an empty checkpoint" "$PWD/best.ckpt" empty
 run transform --config c.toml --load graph.mz
 fails "a pickled graph" <<END
 ch: cannot load '$abs/graph.mz': pickled graphs (.mz) are not read by this version; use .safetensors, .pt, .ckpt or a saved folder

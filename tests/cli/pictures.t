@@ -42,7 +42,7 @@ refused "no deviation" "normalize '1/0': expected auto, imagenet"
 run data info photos --image-channels 2
 refused "no channels" 'pictures have 1 channel or 3'
 run data info jsc-sim --augment flip
-refused "no pictures" '--augment is for pictures; jsc-sim has none'
+refuses "no pictures" ch --augment jsc-sim
 run data info nowhere
 refused "what is understood" 'or a file whose name ends in one of .*\.npz .*, a folder of pictures by class, or shape:3,224,224'
 

@@ -59,7 +59,7 @@ run predict linear.mg --load $load --input short.csv --output no.npy
 refused "a column that is not there" "short.csv:1:1: there is no column 'c' for the features"
 printf 'a,b,c\n1,2,3\n1,,3\n' >empty.csv
 run predict linear.mg --load $load --input empty.csv --output no.npy
-refused "an empty cell" 'empty.csv:3:3: the value of b is missing'
+refuses "an empty cell" "$PWD/empty.csv:3:3" b --drop-nan
 run predict linear.mg --load $load --input empty.csv --output d4.npy --drop-nan
 err_has "left out, which is said" 'WARNING +.*1 row with a missing value is left out: there are fewer outputs than rows$'
 run train linear.mg "$K/records.h5" --scaling minmax --max-epochs 1 --learning-rate 1e-2 --project h
@@ -105,7 +105,7 @@ samples '3, 15' 45 >bad.npy
 run predict jsc-toy --load $best --input bad.npy --output y.npy
 refused "samples of another shape" 'bad\.npy: its shape is \[3, 15\]; expected a row of samples, each \[16\]'
 run train jsc-tiny jsc-sim --input x.npy
-refused "an option of predict only" 'is no option of ch train'
+refuses "an option of predict only" ch --input X.npy train
 holds "nothing was written" test ! -e y.npy
 
 # Results are of the type that the network computes, by plans and by the reference, and scores are of their values.

@@ -174,7 +174,7 @@ rm -rf mase_output/r mase_output/jsc-s
 run report
 refused "no folder" '^ch: no folder given; usage: ch report DIR$'
 run report a b
-refused "two folders" "^ch: surplus argument 'b'"
+refuses "two folders" ch "'b'" report DIR
 run report nowhere
 refused "no such folder" '^nowhere: no such folder$'
 run report q.toml
@@ -184,9 +184,9 @@ run report empty
 refused "no run" '^empty: is not the folder of a run: it has no run\.json\.'
 holds "and nothing is written" test ! -e empty/report.html
 run report mase_output/t --max-epochs 3
-refused "an option of training" 'is no option of ch report'
+refuses "an option of training" ch --max-epochs report
 run train toy toy_tiny --samples 5
-refused "an option of reports" 'is no option of ch train'
+refuses "an option of reports" ch --samples train
 run report mase_output/t --output mase_output/t/run.json/page.html
 refused "a page that cannot be written" 'mase_output/t/run\.json'
 run report mase_output/t --test sometimes

@@ -59,7 +59,7 @@ holds "to the same answers" cmp a.npy b.npy
 
 # Options that would change the numbers are refused; limits are not.
 run train jsc-toy jsc-sim --max-epochs 6 --batch-size 512 --learning-rate 1e-2 --seed 6 --project whole --resume
-refused "another seed" 'last\.ckpt: cannot resume with another seed: the run had 5'
+refuses "another seed" "$PWD/mase_output/whole/software/training_ckpts/last.ckpt" seed 5
 run train jsc-tiny jsc-sim --max-epochs 6 --batch-size 512 --learning-rate 1e-2 --seed 5 --project whole --resume
 refused "another network" 'is missing or of another shape'
 # shellcheck disable=SC2086

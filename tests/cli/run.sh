@@ -9,6 +9,8 @@
 #     run ARGS...           ch ARGS: stdout to $T/out, stderr to $T/err, its status to $status
 #     succeeds NAME         status 0
 #     fails NAME            status 2, stderr exactly as standard input says, and nothing written
+#     refuses NAME PLACE WORD...    status 2 and an error at PLACE, a file with its line and column or ch, that has
+#                           these words: the offending name and value, and what was allowed, not the sentence
 #     refused NAME REGEX    status 2, a line of stderr matches
 #     out_is NAME           stdout exactly as standard input says; so err_is
 #     out_has NAME REGEX    a line of stdout matches; so err_has; out_lacks and err_lacks when none may
@@ -79,6 +81,21 @@ fails()
     if [ -e mase_output ]; then echo "mase_output was written" >>"$T/why"; fi
     ! [ -s "$T/why" ]
     report $? "$1"
+}
+
+refuses()
+{
+    name=$1 place=$2
+    shift 2
+    awk -v at="$place: " 'index($0, at) == 1' "$T/err" >"$T/message"
+    if [ "$status" -ne 2 ]; then echo "status $status, expected 2" >>"$T/why"; fi
+    if ! [ -s "$T/message" ]; then echo "no error at $place" >>"$T/why"; fi
+    for word; do
+        grep -Fqw -e "$word" "$T/message" || echo "$word is not named" >>"$T/why"
+    done
+    if [ -s "$T/why" ]; then cat "$T/err" >>"$T/why"; fi
+    ! [ -s "$T/why" ]
+    report $? "$name"
 }
 
 refused()

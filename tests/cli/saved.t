@@ -76,4 +76,4 @@ run transform toys jsc-sim --config c.toml
 succeeds "transform a folder as the model"
 mkdir none
 run test none jsc-sim
-refused "a folder without a network" "'none' has no graph_module\.mg, and no run of train or transform left anything"
+refuses "a folder without a network" ch none graph_module.mg

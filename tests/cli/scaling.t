@@ -65,7 +65,7 @@ run test net.py csv:sides.csv:side --load $w --scaling bad.json
 refused "more scales than means" 'bad\.json: 1 means do not go with 2 scales'
 printf '{"mean": [1], "scale": [2]}\n' >bad.json
 run test net.py csv:sides.csv:side --load $w --scaling bad.json
-refused "too few features" 'a scaling of 1 features does not fit samples of 2'
+refuses "too few features" ch 1 2
 run test net.py csv:sides.csv:side --load $w --scaling $w
 refused "tensors of other names" 'state_dict\.safetensors: it has no mean of the features'
 run test net.py csv:sides.csv:side --load $w --scaling nowhere.json
@@ -87,7 +87,7 @@ holds "by how many rows" grep -q '"scaling_rows": 29' "$T/out"
 run data info jsc-sim
 out_has "jsc as published" '^features +standardised: mean 0, deviation 1, over the 640000 rows that train or validate$'
 run data info toy_tiny --scaling standard
-refused "what is no table" 'scaling is for tables of numbers; toy_tiny has a way of its own'
+refuses "what is no table" ch toy_tiny
 
 # Whole numbers reach an embedding as they are.
 cat >tokens.py <<EOF

@@ -106,9 +106,7 @@ refused "nothing to show" 'MODEL|model'
 run show none.pt
 refused "a name that is neither" "'none.pt' is no file or folder: there is no model 'none.pt'"
 run show none/model.pt
-fails "a missing file" <<'END'
-none/model.pt: file not found
-END
+refuses "a missing file" none/model.pt
 run show d/source/test.py:Test
 fails "a class without its data" <<'END'
 ch: 'd/source/test.py:Test' does not say what data it takes: give --dataset NAME, or --input-shape N,N,... of a sample
@@ -151,4 +149,4 @@ fails "tensors alone cannot be drawn" <<'END'
 ch: --draw: 'd/torch/jsc-tiny.pt' is a PyTorch file: it has tensors and no graph
 END
 run explain --draw x.svg
-refused "only show draws" '--draw FILE is no option of ch explain'
+refuses "only show draws" ch --draw FILE explain

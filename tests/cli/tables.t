@@ -86,14 +86,8 @@ cp "$T/out" "$T/json"
 run ops --json
 same "--json is --format json" "$T/json" "$T/out"
 run ops --json --format csv
-fails "two formats" <<'END'
-ch: --json and --format csv contradict each other
-END
+refuses "two formats" ch --json --format csv
 run ops --format yaml
-fails "a format that is not there" <<'END'
-ch: --format = "yaml" is not one of text, grid, github, csv, json
-END
+refuses "a format that is not there" ch --format yaml text
 run completion bash --json
-fails "what prints no table" <<'END'
-ch: --json is no option of ch completion
-END
+refuses "what prints no table" ch --json completion

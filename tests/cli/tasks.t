@@ -67,7 +67,7 @@ out_has "by R2" '\| test_r2 \|'
 run report mase_output/sweep --log-level error
 succeeds "and its report"
 run train one.mg t.csv:price --task reg --features a,b --project reg --resume $quick --loss l1
-refused "a run goes on with its loss" 'cannot resume with another loss: the run had None'
+refuses "a run goes on with its loss" "$PWD/mase_output/reg/software/training_ckpts/last.ckpt" loss None
 cat >q.toml <<'END'
 [passes.quantize]
 by = "type"
@@ -190,7 +190,7 @@ succeeds "goes on"
 run convert mase_output/own3/$last own3.npz
 holds "with the same bits" cmp own1.npz own3.npz
 run train one.mg t.csv:price $sgd --loss 'mean(abs(output - target))' --max-epochs 6 --project own3 --resume
-refused "not with another" 'cannot resume with another loss: the run had .sqrt'
+refuses "not with another" "$PWD/mase_output/own3/software/training_ckpts/last.ckpt" loss sqrt
 holds "it is recorded" grep -q '"loss": "sqrt(mean' mase_output/own1/run.json
 run test one.mg t.csv:price --load mase_output/own1 --features a,b --project test --json --log-level error
 out_has "the test has it from the checkpoint" '"test_loss_epoch": [0-9]'

