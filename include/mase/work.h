@@ -2,7 +2,7 @@
  * work.h - networks by what people call them: what a word names, where weights come from, what they
  * were trained on, which data they are for.
  *
- *     struct mase_work w;
+ *     struct mase_opened w;
  *     struct mase_work_choice choice;
  *     mase_work_choice_init(&choice, &a);
  *     choice.model = "jsc-tiny";
@@ -81,15 +81,16 @@ struct mase_work_choice {
     /* Its arena is that of whatever is found; dataset is NULL: what the network says, else what the
      * weights were trained on, else the usual one. task and weights are filled in. */
     struct mase_data_choice data;
-    double seconds;    /* that capturing a .py file may take; 0: the default */
-    bool no_values;    /* values of parameters are not needed */
-    bool only_weights; /* a word may name weights without a network */
+    double seconds;     /* that capturing a .py file may take; 0: the default */
+    bool no_values;     /* values of parameters are not needed */
+    bool only_weights;  /* a word may name weights without a network */
+    bool spare_weights; /* the weights are for a network that has none of its own */
 };
 
 /* One that says nothing, whose places are nowhere. */
 void mase_work_choice_init(struct mase_work_choice *c, struct mase_arena *a);
 
-struct mase_work {
+struct mase_opened {
     struct mase_work_choice choice;
     struct mase_word word;
     /* by mase_work_find */
@@ -107,20 +108,20 @@ struct mase_work {
 
 /* What the words of a choice name, and what the weights were trained on. A file is read as far as
  * that takes; no network is made. */
-enum mase_status mase_work_find(struct mase_work *w, const struct mase_work_choice *choice,
+enum mase_status mase_work_find(struct mase_opened *w, const struct mase_work_choice *choice,
                                 struct mase_err *err) MASE_MUST_CHECK;
 /* The network for these data, with its weights. data is NULL: it says itself what samples are. */
-enum mase_status mase_work_build(struct mase_work *w, const struct mase_data_info *data,
+enum mase_status mase_work_build(struct mase_opened *w, const struct mase_data_info *data,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Its graph alone, of which a word that names a file with weights has none. */
-enum mase_status mase_work_graph(struct mase_work *w, const struct mase_data_info *data,
+/* Its graph, without weights, unless they are those of the file that the graph is of. */
+enum mase_status mase_work_graph(struct mase_opened *w, const struct mase_data_info *data,
                                  struct mase_err *err) MASE_MUST_CHECK;
 /* And then its weights, as the choice says. */
-enum mase_status mase_work_load(struct mase_work *w, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_work_load(struct mase_opened *w, struct mase_err *err) MASE_MUST_CHECK;
 /* All of it, for the dataset of the choice. */
-enum mase_status mase_work_open(struct mase_work *w, const struct mase_work_choice *choice,
+enum mase_status mase_work_open(struct mase_opened *w, const struct mase_work_choice *choice,
                                 struct mase_err *err) MASE_MUST_CHECK;
-void mase_work_close(struct mase_work *w);
+void mase_work_close(struct mase_opened *w);
 /* May the weights of a network take their memory? Where they are many, its shapes are inferred for
  * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
 enum mase_status mase_work_check_size(const struct mase_graph *g, const struct mase_shape *sample,
@@ -129,18 +130,22 @@ enum mase_status mase_work_check_size(const struct mase_graph *g, const struct m
 /* ---- data for them (data_for.c) ---- */
 
 /* The dataset of the choice, scaled, divided and read as the weights want it. */
-enum mase_status mase_work_open_data(struct mase_dataset **d, struct mase_work *w,
+enum mase_status mase_work_open_data(struct mase_dataset **d, struct mase_opened *w,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* What a dataset is, by its name; a file is opened to find out. */
-enum mase_status mase_work_data_info(const struct mase_data_info **info, struct mase_work *w,
+enum mase_status mase_work_data_info(const struct mase_data_info **info, struct mase_opened *w,
                                      const char *name, struct mase_err *err) MASE_MUST_CHECK;
 /* What the file that `scaling` names says goes before what the weights say. Opening data does it.
  */
-enum mase_status mase_work_read_scaling(struct mase_work *w, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_work_read_scaling(struct mase_opened *w,
+                                        struct mase_err *err) MASE_MUST_CHECK;
 /* Which arrays of the data the inputs of the network are. Where these are others than were read,
  * the choice names them, and *d is opened anew. */
-enum mase_status mase_work_match_inputs(struct mase_dataset **d, struct mase_work *w,
+enum mase_status mase_work_match_inputs(struct mase_dataset **d, struct mase_opened *w,
                                         struct mase_err *err) MASE_MUST_CHECK;
+/* The same of data that are not open: *info is what they are when read so. */
+enum mase_status mase_work_match_data(const struct mase_data_info **info, struct mase_opened *w,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END
 

@@ -244,7 +244,7 @@ static enum mase_status open_whole(struct open *c, struct mase_err *err)
         MASE_API_COPY(*o, c->given);
     }
     MASE_TRY(check_options(o, err));
-    struct mase_work w;
+    struct mase_opened w;
     struct mase_work_choice choice;
     mase_work_choice_init(&choice, a);
     choice.model = c->spec;

@@ -90,7 +90,7 @@ static enum mase_status open_choice(struct mase_dataset **d, const struct open *
                                     struct mase_data_choice *choice, struct mase_err *err)
 {
     MASE_TRY(choose(choice, o->options, o->trained, err));
-    struct mase_work w = { .choice.data = *choice, .trained = { .epoch = -1, .step = -1 } };
+    struct mase_opened w = { .choice.data = *choice, .trained = { .epoch = -1, .step = -1 } };
     if (o->trained) {
         w.trained = o->trained->trained;
         w.graph = o->trained->graph;

@@ -139,7 +139,7 @@ static void follow_load(struct move *m, const char *from, const char *to)
     struct mase_value *v =
         mase_value_string(a, mase_arena_printf(a, "%s%s", mase_path_absolute(a, to), load + n));
     v->at = mase_cli_value(m->c, MASE_CLI_load_name)->at;
-    m->c->setting[MASE_CLI_load_name].cmdline = v;
+    mase_cli_settle(m->c, MASE_CLI_load_name, v);
 }
 
 static enum mase_status move_path(struct move *m, const char *name, const char *new_name,

@@ -55,6 +55,10 @@ void mase_cli_release(struct mase_cli *c);
 /* settings.c: read --config, apply --set, check every key, fill the file column of c->setting;
  * then put the merged log level into force and turn positives that are not into None. */
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* What an option comes to, once what its words name has been found: nobody typed it. */
+void mase_cli_settle(struct mase_cli *c, enum mase_cli_option_id id, struct mase_value *v);
+/* Is it said, by whoever runs the program, or by what that was found to stand for? */
+bool mase_cli_is_said(const struct mase_cli *c, enum mase_cli_option_id id);
 /* An operand names the dataset. */
 enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;

@@ -30,13 +30,13 @@ static struct mase_shape batch_of(const struct mase_shape *sample, int64_t rows)
 
 /* ---- drawn from the seed ---- */
 
-static enum mase_status need_sample(const struct mase_cli_net *n, struct mase_err *err)
+static enum mase_status need_sample(const struct mase_opened *n, struct mase_err *err)
 {
     if (n->has_sample)
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE,
                      "'%s' does not say what shape its input has; give one with --input X.npy",
-                     n->word);
+                     n->word.text);
 }
 
 /* Each row has a stream of its own, so that any sample can be had without those before it. */
@@ -52,13 +52,14 @@ static void draw_row(float *x, int64_t count, uint64_t seed, const char *name, i
 
 /* Rows first.. of the endless table that the seed stands for. */
 static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
-                             const struct mase_cli_net *n, int64_t first, int64_t rows,
+                             const struct mase_opened *n, int64_t first, int64_t rows,
                              struct mase_err *err)
 {
     const int64_t seed = mase_cli_value(c, MASE_CLI_seed)->i;
     MASE_TRY(need_sample(n, err));
     if (n->sample.rank == MASE_MAX_RANK)
-        return mase_fail(err, MASE_ELIMIT, "a sample of '%s' has too many dimensions", n->word);
+        return mase_fail(err, MASE_ELIMIT, "a sample of '%s' has too many dimensions",
+                         n->word.text);
     int i = 0;
     for (const struct mase_node *x = n->graph->first; x; x = x->next) {
         if (x->kind != MASE_PLACEHOLDER)
@@ -81,12 +82,12 @@ static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
 
 /* ---- from a file ---- */
 
-static enum mase_status check_file(const struct mase_tensor *t, const struct mase_cli_net *n,
+static enum mase_status check_file(const struct mase_tensor *t, const struct mase_opened *n,
                                    const char *path, struct mase_err *err)
 {
     if (placeholders(n->graph) != 1)
         return mase_fail(err, MASE_EUNSUPPORTED,
-                         "--input is for networks of one input; '%s' has %d", n->word,
+                         "--input is for networks of one input; '%s' has %d", n->word.text,
                          placeholders(n->graph));
     if (t->shape.rank < 1 || t->shape.dim[0] < 1)
         return mase_fail_in(err, MASE_EVALUE, path, "holds no samples");
@@ -113,7 +114,7 @@ static struct mase_tensor as_f32(struct mase_arena *a, const struct mase_tensor 
 
 /* rows of the file from first on; 0: all. */
 static enum mase_status read_file(struct mase_cli_inputs *in, struct mase_cli *c,
-                                  const struct mase_cli_net *n, int64_t first, int64_t rows,
+                                  const struct mase_opened *n, int64_t first, int64_t rows,
                                   struct mase_err *err)
 {
     const char *path = mase_cli_text(c, MASE_CLI_input);
@@ -138,7 +139,7 @@ static enum mase_status read_file(struct mase_cli_inputs *in, struct mase_cli *c
 /* ---- from a dataset ---- */
 
 static enum mase_status take_row(struct mase_cli_inputs *in, struct mase_cli *c,
-                                 const struct mase_cli_net *n, const struct mase_dataset *d,
+                                 const struct mase_opened *n, const struct mase_dataset *d,
                                  int64_t sample, struct mase_err *err)
 {
     const struct mase_split_rows split = mase_dataset_split(d, MASE_SPLIT_TEST);
@@ -150,7 +151,8 @@ static enum mase_status take_row(struct mase_cli_inputs *in, struct mase_cli *c,
                          info->name, split.count, sample);
     if (placeholders(n->graph) != 1 ||
         (n->has_sample && !mase_shape_equal(&n->sample, &info->sample)))
-        return mase_fail(err, MASE_EVALUE, "'%s' does not take samples of %s", n->word, info->name);
+        return mase_fail(err, MASE_EVALUE, "'%s' does not take samples of %s", n->word.text,
+                         info->name);
     const struct mase_shape shape = batch_of(&info->sample, 1);
     in->tensor[0] = mase_tensor(&c->arena, MASE_F32, &shape, true);
     mase_dataset_batch(d, &(struct mase_batch){ .row = split.row + sample,
@@ -165,14 +167,14 @@ static enum mase_status take_row(struct mase_cli_inputs *in, struct mase_cli *c,
 
 /* ---- which of them ---- */
 
-static void start(struct mase_cli_inputs *in, struct mase_cli *c, const struct mase_cli_net *n)
+static void start(struct mase_cli_inputs *in, struct mase_cli *c, const struct mase_opened *n)
 {
     in->count = placeholders(n->graph);
     in->tensor = mase_new_array(&c->arena, struct mase_tensor, (size_t)in->count);
 }
 
 enum mase_status mase_cli_inputs_make(struct mase_cli_inputs *in, struct mase_cli *c,
-                                      const struct mase_cli_net *n, int64_t rows,
+                                      const struct mase_opened *n, int64_t rows,
                                       struct mase_err *err)
 {
     start(in, c, n);
@@ -181,8 +183,8 @@ enum mase_status mase_cli_inputs_make(struct mase_cli_inputs *in, struct mase_cl
 }
 
 enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cli *c,
-                                      const struct mase_cli_net *n, const char *data,
-                                      int64_t sample, struct mase_err *err)
+                                      const struct mase_opened *n, const char *data, int64_t sample,
+                                      struct mase_err *err)
 {
     start(in, c, n);
     if (mase_cli_text(c, MASE_CLI_input))
@@ -190,15 +192,16 @@ enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cl
     if (!data)
         return draw(in, c, n, sample, 1, err);
     struct mase_dataset *d;
-    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, data);
-    MASE_TRY(mase_cli_open_data(&d, c, err));
+    struct mase_opened other = *n; /* for the same weights */
+    other.choice.data.dataset = data;
+    MASE_TRY(mase_work_open_data(&d, &other, err));
     enum mase_status st = take_row(in, c, n, d, sample, err);
     mase_dataset_close(d);
     return st;
 }
 
 enum mase_status mase_cli_run(struct mase_values *v, struct mase_cli *c,
-                              const struct mase_cli_net *n, const struct mase_cli_inputs *in,
+                              const struct mase_opened *n, const struct mase_cli_inputs *in,
                               struct mase_err *err)
 {
     struct mase_input *inputs = mase_new_array(&c->arena, struct mase_input, (size_t)in->count);
@@ -209,6 +212,6 @@ enum mase_status mase_cli_run(struct mase_values *v, struct mase_cli *c,
             count++;
         }
     if (mase_run_reference(v, &c->arena, n->graph, inputs, count, err))
-        return mase_wrap(err, "running '%s'", n->word);
+        return mase_wrap(err, "running '%s'", n->word.text);
     return MASE_OK;
 }

@@ -7,40 +7,30 @@
 
 #include <mase/call.h>
 #include <mase/saved.h>
-#include <mase/weights.h>
+#include <mase/work.h>
 
 #include "cli/cli.h"
 
 /* ---- networks (command_nets.c) ---- */
 
-/* What a word of the command line names: a model, a graph, a folder that was saved or that a run
- * left, a checkpoint, or a file of weights alone. */
-struct mase_cli_net {
-    const char *word;
-    struct mase_graph *graph;    /* owned; NULL: weights alone */
-    struct mase_tensors weights; /* of a file of weights */
-    struct mase_shape sample;    /* one sample without its batch */
-    bool has_sample;             /* else the shape is not known */
-    bool no_values; /* parameters have shapes alone, unless a folder had their values */
-};
-enum mase_status mase_cli_net_open(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+/* What a word of the command line names, with its weights or those of --load. */
+enum mase_status mase_cli_net_open(struct mase_opened *n, struct mase_cli *c, const char *word,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The same for who needs no values: initial ones are not drawn, those of --load not read. */
-enum mase_status mase_cli_net_outline(struct mase_cli_net *n, struct mase_cli *c, const char *word,
+enum mase_status mase_cli_net_outline(struct mase_opened *n, struct mase_cli *c, const char *word,
                                       struct mase_err *err) MASE_MUST_CHECK;
-void mase_cli_net_close(struct mase_cli_net *n);
 /* Weights alone become the network that other is, with these weights; nothing if other has no graph
  * either, or n has one. */
-enum mase_status mase_cli_net_adopt(struct mase_cli_net *n, const struct mase_cli_net *other,
+enum mase_status mase_cli_net_adopt(struct mase_opened *n, const struct mase_opened *other,
                                     struct mase_err *err) MASE_MUST_CHECK;
 /* out: n quantised as [passes.quantize] of the configuration says. It borrows n's weights: close it
  * first. */
-enum mase_status mase_cli_net_quantise(struct mase_cli_net *out, struct mase_cli *c,
-                                       const struct mase_cli_net *n,
+enum mase_status mase_cli_net_quantise(struct mase_opened *out, struct mase_cli *c,
+                                       const struct mase_opened *n,
                                        struct mase_err *err) MASE_MUST_CHECK;
 /* As a folder, which is made or whose network is replaced. */
-enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_cli_net *n,
-                                   const char *dir, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_opened *n, const char *dir,
+                                   struct mase_err *err) MASE_MUST_CHECK;
 /* The first run of [passes.quantize], or an error that says that there is none. */
 enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
@@ -58,15 +48,15 @@ struct mase_cli_inputs {
 };
 /* rows samples: those of --input (all of them when rows is 0), else drawn from the seed. */
 enum mase_status mase_cli_inputs_make(struct mase_cli_inputs *in, struct mase_cli *c,
-                                      const struct mase_cli_net *n, int64_t rows,
+                                      const struct mase_opened *n, int64_t rows,
                                       struct mase_err *err) MASE_MUST_CHECK;
 /* One sample: of --input, of the test split of the dataset called data, or drawn from the seed. */
 enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cli *c,
-                                      const struct mase_cli_net *n, const char *data,
-                                      int64_t sample, struct mase_err *err) MASE_MUST_CHECK;
+                                      const struct mase_opened *n, const char *data, int64_t sample,
+                                      struct mase_err *err) MASE_MUST_CHECK;
 /* Run the plain reference on them. */
 enum mase_status mase_cli_run(struct mase_values *v, struct mase_cli *c,
-                              const struct mase_cli_net *n, const struct mase_cli_inputs *in,
+                              const struct mase_opened *n, const struct mase_cli_inputs *in,
                               struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- cells (cells.c) ---- */

@@ -42,7 +42,8 @@ static void add_row(struct mase_table *t, const struct mase_cli_option *o,
 
 static bool has_row(const struct mase_cli_option *o, const struct mase_cli_setting *s)
 {
-    return o->flags & MASE_CLI_ROW || (o->flags & MASE_CLI_SET && (s->file || s->cmdline));
+    return o->flags & MASE_CLI_ROW ||
+           (o->flags & MASE_CLI_SET && (s->file || s->cmdline || s->settled));
 }
 
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c, bool colour)

@@ -208,8 +208,7 @@ enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err)
     if (!npz && !mase_ends_with(path, ".csv"))
         return mase_fail_in(err, MASE_EVALUE, path,
                             "a dataset is exported to a file whose name ends in .npz or .csv");
-    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
-    MASE_TRY(mase_cli_open_data(&d, c, err));
+    MASE_TRY(mase_cli_open_data(&d, c, c->operands[1], err));
     enum mase_status st = MASE_OK;
     if (!mase_dataset_info(d)->rows)
         st = mase_fail(err, MASE_EVALUE, "%s has no rows to export", c->operands[1]);

@@ -128,7 +128,7 @@ const enum mase_cli_option_id mase_cli_data_ids[MASE_DATA_WORD_COUNT] = {
 
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s)
 {
-    return s->cmdline ? s->cmdline : s->file ? s->file : s->dflt;
+    return s->settled ? s->settled : s->cmdline ? s->cmdline : s->file ? s->file : s->dflt;
 }
 
 /* The next blank-separated word of *p, its length in *n; NULL at the end. */

@@ -7,7 +7,9 @@
  *
  *     default < configuration file < command line
  *
- * What the command line says is remembered, even if it equals the default.
+ * What the command line says is remembered, even if it equals the default. Words may stand for
+ * something: a folder of a run for its checkpoint. What the run finds is a value of its own, which
+ * is in force from then on and recorded (mase_cli_settle).
  */
 #ifndef MASE_CLI_OPTIONS_H
 #define MASE_CLI_OPTIONS_H
@@ -94,7 +96,8 @@ extern const enum mase_cli_option_id mase_cli_data_ids[MASE_DATA_WORD_COUNT];
 /* The values of one option; NULL where there is none. Borrowed from the arena of the run. */
 struct mase_cli_setting {
     struct mase_value *dflt, *file, *cmdline;
-    const char *list, *spelt; /* given as a list: its text, and how the option was spelt */
+    struct mase_value *settled; /* what the run found it to stand for */
+    const char *list, *spelt;   /* given as a list: its text, and how the option was spelt */
 };
 const struct mase_value *mase_cli_effective(const struct mase_cli_setting *s);
 

@@ -30,24 +30,6 @@ void mase_cli_announce(struct mase_cli *c)
 
 /* ---- the model ---- */
 
-/* The layers of the file's [model], unless the command line names another model. */
-static const struct mase_value *own_layers(const struct mase_cli *c)
-{
-    return c->setting[MASE_CLI_model].cmdline ? NULL : mase_value_at(c->config, "model.layers");
-}
-
-bool mase_cli_is_trained_model(const struct mase_cli *c, const char *spec)
-{
-    const struct mase_model *m;
-    const bool there = mase_is_dir(spec) || (mase_ends_with(spec, ".ckpt") && mase_is_file(spec));
-    return !own_layers(c) && !mase_model_is_file(spec) && there && mase_zoo_find(&m, spec, NULL);
-}
-
-static bool is_own(const struct mase_cli *c, const char *spec)
-{
-    return own_layers(c) || mase_model_is_file(spec) || mase_cli_is_trained_model(c, spec);
-}
-
 /* The last part of a path, whatever slashes it ends with. */
 static const char *last_part(struct mase_arena *a, const char *path)
 {
@@ -72,57 +54,33 @@ static const char *short_name(struct mase_arena *a, const char *spec)
     return mase_arena_strndup(a, base, (size_t)(strrchr(base, '.') - base));
 }
 
-enum mase_status mase_cli_named_model(const struct mase_model **m, struct mase_cli *c,
-                                      struct mase_err *err)
+const struct mase_model *mase_cli_named_model(struct mase_cli *c, const struct mase_opened *w)
 {
-    const struct mase_value *spec = mase_cli_value(c, MASE_CLI_model);
-    if (is_own(c, spec->s)) {
-        struct mase_model *own = mase_new(&c->arena, struct mase_model);
-        own->name = spec->s;
-        own->class_name = short_name(&c->arena, spec->s);
-        own->task = mase_cli_text(c, MASE_CLI_task);
-        own->help = "a model of one's own";
-        *m = own;
-        return MASE_OK;
-    }
-    if (mase_zoo_find(m, spec->s, err))
-        return mase_place(err, spec->at);
-    return MASE_OK;
+    if (w->word.kind == MASE_WORD_ZOO)
+        return w->word.model;
+    struct mase_model *own = mase_new(&c->arena, struct mase_model);
+    own->name = w->word.text;
+    own->class_name = short_name(&c->arena, w->word.text);
+    own->task = mase_cli_text(c, MASE_CLI_task);
+    own->help = "a model of one's own";
+    return own;
 }
 
 enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
-                                     struct mase_err *err)
+                                     struct mase_opened *w, struct mase_err *err)
 {
-    const struct mase_value *model = mase_cli_value(c, MASE_CLI_model);
-    if (model->kind == MASE_NONE)
+    if (w->word.kind == MASE_WORD_NONE)
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
-    MASE_TRY(mase_cli_named_model(m, c, err));
+    *m = mase_cli_named_model(c, w);
     if (mase_cli_value(c, MASE_CLI_dataset)->kind != MASE_NONE)
         return MASE_OK;
-    const struct mase_cli_setting *dataset = &c->setting[MASE_CLI_dataset];
-    if (dataset->cmdline || dataset->file /* which say "NA" */ || !(*m)->dataset ||
-        mase_cli_text(c, MASE_CLI_load_name) /* weights may be of other data */)
+    if (mase_cli_is_said(c, MASE_CLI_dataset) /* which says "NA" */ || !(*m)->dataset ||
+        w->weights) /* which may be of other data */
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
     mase_info("No dataset is named: %s, the usual one of %s", (*m)->dataset, (*m)->name);
+    w->choice.data.dataset = (*m)->dataset;
     c->setting[MASE_CLI_dataset].dflt = mase_value_string(&c->arena, (*m)->dataset);
     return MASE_OK;
-}
-
-enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cli *c,
-                                     const char *name, const struct mase_data_info *data,
-                                     struct mase_err *err)
-{
-    const struct mase_model_opts opts = {
-        .seconds = (double)mase_cli_value(c, MASE_CLI_trace_seconds)->i,
-    };
-    struct mase_data_info fitted = data ? *data : (struct mase_data_info){ 0 };
-    if (data && mase_cli_task(c))
-        fitted.classes = (int)mase_task_outputs(mase_cli_task(c), data);
-    if (own_layers(c))
-        return mase_model_layers(g, name, own_layers(c), err);
-    if (mase_cli_is_trained_model(c, name))
-        return mase_network_graph(g, name, err);
-    return mase_model_open(g, name, data ? &fitted : NULL, &opts, err);
 }
 
 /* ---- the folder ---- */

@@ -7,27 +7,43 @@
 
 #include <mase/dataset.h>
 #include <mase/pass.h>
-#include <mase/trained.h>
-#include <mase/weights.h>
-#include <mase/zoo.h>
+#include <mase/work.h>
 
 #include "cli/cli.h"
 
-enum mase_cli_weights {
-    MASE_CLI_INITIALISED,
-    MASE_CLI_WEIGHTS, /* from a .safetensors, .npz, .pt, .pth or .ckpt file */
-    MASE_CLI_SAVED,   /* with their graph, from a folder */
-    MASE_CLI_OWN,     /* the model's own, of an .onnx file */
-};
+/* ---- work_choice.c ---- */
 
-/* load_option.c: what --load is, told from its name and held against --load-type. A folder of a run
- * becomes what it stands for; without --load it is the model, if that is such a folder or a
- * checkpoint. */
-enum mase_status mase_cli_load_kind(enum mase_cli_weights *kind, struct mase_cli *c,
+/* The options as the layer work takes them: the model, --load, the data. */
+enum mase_status mase_cli_choose(struct mase_work_choice *o, struct mase_cli *c,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+struct mase_data_choice mase_cli_data_choice(struct mase_cli *c);
+/* What they name. The path of the weights and what these were trained for are settled. */
+enum mase_status mase_cli_find_work(struct mase_opened *w, struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_find_choice(struct mase_opened *w, struct mase_cli *c,
+                                      const struct mase_work_choice *o,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* The network for these data with its weights, which are told. */
+enum mase_status mase_cli_build(struct mase_opened *w, struct mase_cli *c,
+                                const struct mase_data_info *data,
+                                struct mase_err *err) MASE_MUST_CHECK;
+/* mase_work_match_inputs and mase_work_match_data; --features is settled. */
+enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli *c,
+                                       struct mase_opened *w, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_match_data(const struct mase_data_info **data, struct mase_cli *c,
+                                     struct mase_opened *w, struct mase_err *err) MASE_MUST_CHECK;
+/* A dataset by itself, scaled as --scaling says or as the weights of --load want it. */
+enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c, const char *name,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* Data that could not be opened. A network of the zoo that takes no such samples is told instead:
+ * files would not help. */
+enum mase_status mase_cli_fail_data(const struct mase_opened *w, enum mase_status failed,
+                                    struct mase_err *err);
+/* Say that results are random, if they are. */
+void mase_cli_tell_draws(const struct mase_graph *g);
 
-/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
-const char *mase_cli_weights_behind(struct mase_arena *a, const char *word);
+/* ---- load_option.c ---- */
+
 /* --map as data, in the arena of c. */
 enum mase_status mase_cli_renames(const struct mase_rename **renames, int *count,
                                   struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
@@ -52,59 +68,20 @@ void mase_cli_tell_idle_options(const struct mase_cli *c);
 
 /* Seed and log level to the log, the configuration table to stdout, unless a program reads it. */
 void mase_cli_announce(struct mase_cli *c);
-/* The model that is named. Without --load its usual dataset is the default of the option, which is
+/* The model that w found. Without --load its usual dataset is the default of the option, which is
  * said; a model without one needs a dataset. The dataset is looked at by others. */
 enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cli *c,
-                                     struct mase_err *err) MASE_MUST_CHECK;
-/* The model that is named, of the zoo or of the user's own; one's own has no build and no dataset.
+                                     struct mase_opened *w, struct mase_err *err) MASE_MUST_CHECK;
+/* The same whatever its data: of the zoo or of the user's own, which has no build and no dataset.
  */
-enum mase_status mase_cli_named_model(const struct mase_model **m, struct mase_cli *c,
-                                      struct mase_err *err) MASE_MUST_CHECK;
-/* Is the model that is called so a folder or a checkpoint, with a network and its weights? */
-bool mase_cli_is_trained_model(const struct mase_cli *c, const char *spec);
-/* The graph of such a model, without weights. */
-enum mase_status mase_cli_open_model(struct mase_graph **g, const struct mase_cli *c,
-                                     const char *name, const struct mase_data_info *data,
-                                     struct mase_err *err) MASE_MUST_CHECK;
+const struct mase_model *mase_cli_named_model(struct mase_cli *c, const struct mase_opened *w);
 /* PROJECT_DIR/PROJECT, in the arena of c. */
 enum mase_status mase_cli_find_project(const char **dir, struct mase_cli *c,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* The dataset of the options, scaled as --scaling says or as the weights of --load want it
- * (data_options.c). */
-enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
-                                    struct mase_err *err) MASE_MUST_CHECK;
-/* What a dataset is by its name; a table of the user's own is opened to find out. */
-enum mase_status mase_cli_data_info(const struct mase_data_info **info, struct mase_cli *c,
-                                    const char *name, struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- command_graph.c ---- */
+/* ---- freeze_option.c ---- */
 
-/* Say that results are random, if they are. */
-void mase_cli_tell_draws(const struct mase_graph *g);
-/* Data that could not be opened. A network of the zoo that takes no such samples is told instead:
- * files would not help. */
-enum mase_status mase_cli_fail_data(struct mase_cli *c, const struct mase_model *m,
-                                    enum mase_status failed, struct mase_err *err);
-/* The graph for this data with the weights that --load names, or initial ones. A folder that holds
- * another network than the model that is named is refused. */
-enum mase_status mase_cli_build(struct mase_graph **g, struct mase_cli *c,
-                                const struct mase_model *m, const struct mase_data_info *data,
-                                enum mase_cli_weights kind, struct mase_err *err) MASE_MUST_CHECK;
-/* Which arrays of the data the inputs of g are: by their names, else in the order of --features.
- * Says so where there are several, and sets --features if these are not what was read: then *d is
- * opened anew, unless d is NULL. */
-enum mase_status mase_cli_match_inputs(struct mase_dataset **d, struct mase_cli *c,
-                                       struct mase_graph *g, const struct mase_data_info *data,
-                                       struct mase_err *err) MASE_MUST_CHECK;
-/* The same for the graph of a model that is called name. */
-enum mase_status mase_cli_take_weights(struct mase_graph **g, struct mase_cli *c, const char *name,
-                                       const struct mase_shape *sample, enum mase_cli_weights kind,
-                                       struct mase_err *err) MASE_MUST_CHECK;
-/* May the weights of a network take their memory? Where they are many, its shapes are inferred for
- * a sample first (NULL: not known), since a wrong number of features is the likelier fault. */
-enum mase_status mase_cli_check_size(const struct mase_graph *g, const struct mase_shape *sample,
-                                     struct mase_err *err) MASE_MUST_CHECK;
-/* freeze_option.c: what --freeze names is not trained. */
+/* What --freeze names is not trained. */
 enum mase_status mase_cli_freeze(struct mase_graph *g, struct mase_cli *c,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
@@ -115,13 +92,12 @@ struct mase_prune_opts;
 enum mase_status mase_cli_pruning(const struct mase_prune_opts **o, const struct mase_cli *c,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* Give g the formats of [passes.quantize], if there are any, and say in one line what it computes
- * in. A warning when it came with others. */
-enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
-                                   const struct mase_shape *sample,
+ * in. A warning when it came with others. Formats may be calibrated on the data of w. */
+enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c, struct mase_opened *w,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The same in silence, but for that warning; there must be such a section. */
 enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
-                                        const struct mase_shape *sample,
+                                        struct mase_opened *w,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Every run of [passes.quantize] in the order of the file; silent if the manager is. */
 enum mase_status mase_cli_run_quantize(struct mase_manager *m, struct mase_graph **g,
@@ -140,14 +116,15 @@ struct mase_value *mase_cli_formats_by_name(struct mase_arena *a, const struct m
 /* The dataset of the options as passes see it. */
 struct mase_cli_samples {
     struct mase_samples source;
-    struct mase_cli *c;
+    struct mase_opened *work;
     struct mase_dataset *dataset; /* owned; NULL until a pass asks */
 };
-void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c);
+void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c, struct mase_opened *w);
 void mase_cli_samples_close(struct mase_cli_samples *s);
 /* A manager as the options want it, whose passes read s, which is initialised, and leave results,
  * timings and names of files. What else it has stays. */
-void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s);
+void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s,
+                           struct mase_opened *w);
 /* One sample for every placeholder of g: its shape, with a batch of one. */
 void mase_cli_sample_inputs(struct mase_pass_env *env, struct mase_arena *a,
                             const struct mase_graph *g, const struct mase_shape *sample);
@@ -181,7 +158,7 @@ struct mase_cli_record {
     const char *name; /* of the file below it: "run.json" */
     const struct mase_model *model;
     const struct mase_graph *graph;
-    enum mase_cli_weights weights;
+    enum mase_weight_source weights;
     struct mase_value *dataset;
     const char *isa; /* NULL: that of the plans */
     int threads;

@@ -135,14 +135,14 @@ static void note_calibration(struct mase_cli *c, const struct mase_graph *g,
 
 /* The data is opened if something is to be calibrated on it. */
 enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
-                                        const struct mase_shape *sample, struct mase_err *err)
+                                        struct mase_opened *w, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i } };
     struct mase_cli_samples samples;
     struct mase_graph *was = mase_graph_clone(*g);
-    mase_cli_sample_inputs(&m.env, &c->arena, *g, sample);
-    mase_cli_samples_init(&samples, c);
-    if (mase_cli_text(c, MASE_CLI_dataset))
+    mase_cli_sample_inputs(&m.env, &c->arena, *g, &w->sample);
+    mase_cli_samples_init(&samples, c, w);
+    if (w->choice.data.dataset)
         m.env.samples = &samples.source;
     m.env.info = mase_value_table(&c->arena);
     m.env.info_arena = &c->arena;
@@ -157,13 +157,13 @@ enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *
     return st;
 }
 
-enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c,
-                                   const struct mase_shape *sample, struct mase_err *err)
+enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c, struct mase_opened *w,
+                                   struct mase_err *err)
 {
     const bool trained = mase_graph_is_quantised(*g);
     warn_of_transforms(c);
     if (mase_pass_runs_find(&c->passes, "quantize", NULL))
-        MASE_TRY(mase_cli_apply_formats(g, c, sample, err));
+        MASE_TRY(mase_cli_apply_formats(g, c, w, err));
     const char *formats = mase_cli_formats_in(&c->arena, *g);
     if (formats)
         mase_info("Quantised, %s", formats);

@@ -151,7 +151,7 @@ static enum mase_status set_weights(struct mase_arena *a, struct mase_value *v,
 {
     const char *path = mase_cli_text(r->c, MASE_CLI_load_name);
     struct mase_value *file = mase_value_table(a);
-    if (r->weights == MASE_CLI_INITIALISED) {
+    if (r->weights == MASE_WEIGHTS_SEED) {
         set_text(a, v, "weights", "initialised from the seed");
         return MASE_OK;
     }

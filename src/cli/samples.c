@@ -21,7 +21,7 @@ static enum mase_status count_samples(void *data, const char *split, int64_t *co
 {
     struct mase_cli_samples *s = data;
     if (!s->dataset)
-        MASE_TRY(mase_cli_open_data(&s->dataset, s->c, err));
+        MASE_TRY(mase_work_open_data(&s->dataset, s->work, err));
     *count = mase_dataset_split(s->dataset, split_of(split)).count;
     if (*count == 0)
         return mase_fail(err, MASE_EVALUE, "the %s split of %s is empty", split,
@@ -63,10 +63,10 @@ static bool lend_samples(void *data, const char *split, int64_t first,
     return true;
 }
 
-void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c)
+void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c, struct mase_opened *w)
 {
     *s = (struct mase_cli_samples){
-        .c = c,
+        .work = w,
         .source = { .count = count_samples,
                     .read = read_samples,
                     .lend = lend_samples,
@@ -75,10 +75,11 @@ void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c)
     };
 }
 
-void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s)
+void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s,
+                           struct mase_opened *w)
 {
     struct mase_arena *a = &c->arena;
-    mase_cli_samples_init(s, c);
+    mase_cli_samples_init(s, c, w);
     m->verify = mase_cli_flag(c, MASE_CLI_to_debug);
     m->timings = mase_value_list(a);
     m->env = (struct mase_pass_env){

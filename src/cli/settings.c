@@ -253,7 +253,7 @@ enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name, str
     const struct mase_value *shape = mase_cli_value(c, MASE_CLI_input_shape);
     if (shape->kind == MASE_STRING)
         return fail_two_shapes(shape, name, err);
-    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, name);
+    mase_cli_settle(c, MASE_CLI_dataset, mase_value_string(&c->arena, name));
     return MASE_OK;
 }
 
@@ -269,7 +269,7 @@ static enum mase_status take_input_shape(struct mase_cli *c, struct mase_err *er
     struct mase_value *named =
         mase_value_string(&c->arena, mase_arena_printf(&c->arena, "shape:%s", shape->s));
     named->at = shape->at;
-    c->setting[MASE_CLI_dataset].cmdline = named;
+    mase_cli_settle(c, MASE_CLI_dataset, named);
     return MASE_OK;
 }
 
@@ -304,6 +304,17 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     return mase_cli_effective(&c->setting[id]);
+}
+
+void mase_cli_settle(struct mase_cli *c, enum mase_cli_option_id id, struct mase_value *v)
+{
+    c->setting[id].settled = v;
+}
+
+bool mase_cli_is_said(const struct mase_cli *c, enum mase_cli_option_id id)
+{
+    const struct mase_cli_setting *s = &c->setting[id];
+    return s->cmdline || s->file || s->settled;
 }
 
 const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id)

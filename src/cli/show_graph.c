@@ -21,7 +21,7 @@ struct totals {
 
 struct job {
     struct mase_show *s;
-    struct mase_cli_net net;
+    struct mase_opened net;
     struct mase_values values;
     bool has_shapes;
     struct totals totals;
@@ -317,6 +317,6 @@ enum mase_status mase_show_graph(struct mase_show *s, struct mase_err *err)
         report(&j);
     if (!st && picture)
         st = draw(&j, picture, err);
-    mase_cli_net_close(&j.net);
+    mase_work_close(&j.net);
     return st;
 }

@@ -168,7 +168,7 @@ enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c, struct
 enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli *c,
                                        const struct mase_graph *base,
                                        const struct mase_cli_set_axis *axes, int count,
-                                       const struct mase_shape *sample, struct mase_err *err)
+                                       struct mase_opened *w, struct mase_err *err)
 {
     int all = 1;
     for (int i = 0; i < count; i++)
@@ -180,7 +180,7 @@ enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli 
         MASE_TRY(set_all(c, axes, count, k, err));
         out[k] = mase_graph_clone(base);
         MASE_TRY(mase_cli_weigh(out[k], c, err));
-        MASE_TRY(mase_cli_apply_formats(&out[k], c, sample, err));
+        MASE_TRY(mase_cli_apply_formats(&out[k], c, w, err));
     }
     mase_value_set(&c->arena, c->config, "passes", passes);
     if (count == 1 && axes[0].plain)

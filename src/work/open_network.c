@@ -22,7 +22,7 @@ void mase_work_choice_init(struct mase_work_choice *c, struct mase_arena *a)
     mase_data_choice_init(&c->data, a);
 }
 
-static enum mase_status find_word(struct mase_work *w, struct mase_err *err)
+static enum mase_status find_word(struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     if (!c->model)
@@ -37,8 +37,14 @@ static enum mase_status find_word(struct mase_work *w, struct mase_err *err)
     return MASE_OK;
 }
 
+static bool has_weights(enum mase_word_kind kind)
+{
+    return kind == MASE_WORD_ONNX || kind == MASE_WORD_SAVED || kind == MASE_WORD_CHECKPOINT ||
+           kind == MASE_WORD_WEIGHTS;
+}
+
 /* Weights are used for what they were trained for; only training may change it. */
-static enum mase_status find_task(struct mase_work *w, struct mase_err *err)
+static enum mase_status find_task(struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     const struct mase_task *trained = w->trained.task ? mase_task_find(w->trained.task) : NULL;
@@ -55,14 +61,16 @@ static enum mase_status find_task(struct mase_work *w, struct mase_err *err)
                         w->weights, trained->name);
 }
 
-enum mase_status mase_work_find(struct mase_work *w, const struct mase_work_choice *choice,
+enum mase_status mase_work_find(struct mase_opened *w, const struct mase_work_choice *choice,
                                 struct mase_err *err)
 {
-    *w = (struct mase_work){ .choice = *choice, .trained = { .epoch = -1, .step = -1 } };
+    *w = (struct mase_opened){ .choice = *choice, .trained = { .epoch = -1, .step = -1 } };
     if (choice->weights) /* what is wrong with them is said first */
         MASE_TRY(mase_work_find_weights(w, err));
     MASE_TRY(find_word(w, err));
-    if (!choice->weights)
+    if (choice->spare_weights && has_weights(w->word.kind))
+        w->choice.weights = NULL;
+    if (!w->choice.weights)
         MASE_TRY(mase_work_find_weights(w, err));
     if (w->weights)
         MASE_TRY(mase_trained_on(&w->trained, choice->data.arena, w->weights, err));
@@ -74,12 +82,7 @@ enum mase_status mase_work_find(struct mase_work *w, const struct mase_work_choi
 
 /* ---- the graph ---- */
 
-static bool has_own_weights(const struct mase_work *w)
-{
-    return !w->choice.weights || w->source == MASE_WEIGHTS_OWN;
-}
-
-static enum mase_status open_model(struct mase_work *w, const struct mase_data_info *data,
+static enum mase_status open_model(struct mase_opened *w, const struct mase_data_info *data,
                                    struct mase_err *err)
 {
     const struct mase_model_opts opts = { .seconds = w->choice.seconds };
@@ -94,13 +97,13 @@ static enum mase_status open_model(struct mase_work *w, const struct mase_data_i
     return mase_model_open(&w->graph, w->word.text, &fitted, &opts, err);
 }
 
-static enum mase_status open_graph(struct mase_work *w, struct mase_err *err)
+static enum mase_status open_graph(struct mase_opened *w, struct mase_err *err)
 {
     MASE_TRY(mase_graph_read_mg(&w->graph, w->word.path, err));
     return w->choice.no_values ? MASE_OK : mase_graph_check_writes(w->graph, err);
 }
 
-static enum mase_status open_onnx(struct mase_work *w, const struct mase_data_info *data,
+static enum mase_status open_onnx(struct mase_opened *w, const struct mase_data_info *data,
                                   struct mase_err *err)
 {
     struct mase_onnx_info info;
@@ -111,19 +114,14 @@ static enum mase_status open_onnx(struct mase_work *w, const struct mase_data_in
     return MASE_OK;
 }
 
-/* With its weights, unless others are named, or nobody asks for those that it lost. */
-static enum mase_status open_saved(struct mase_work *w, struct mase_err *err)
+static enum mase_status open_saved(struct mase_opened *w, struct mase_err *err)
 {
-    struct mase_arena *a = w->choice.data.arena;
-    const char *dir = w->word.path;
-    const bool lost = !mase_is_file(mase_path_join(a, dir, MASE_SAVED_WEIGHTS));
-    if (!has_own_weights(w) || (w->choice.no_values && lost))
-        return mase_graph_read_mg(&w->graph, mase_path_join(a, dir, MASE_SAVED_GRAPH), err);
-    return mase_graph_load(&w->graph, dir, NULL, err);
+    const char *path = mase_path_join(w->choice.data.arena, w->word.path, MASE_SAVED_GRAPH);
+    return mase_graph_read_mg(&w->graph, path, err);
 }
 
 /* A file of another kind is refused in its reader's words. */
-static enum mase_status open_weights(struct mase_work *w, struct mase_err *err)
+static enum mase_status open_weights(struct mase_opened *w, struct mase_err *err)
 {
     const bool alone = w->choice.only_weights || w->word.kind == MASE_WORD_OTHER;
     if (alone)
@@ -135,7 +133,7 @@ static enum mase_status open_weights(struct mase_work *w, struct mase_err *err)
                         "the network, and this file with --load");
 }
 
-static enum mase_status open_kind(struct mase_work *w, const struct mase_data_info *data,
+static enum mase_status open_kind(struct mase_opened *w, const struct mase_data_info *data,
                                   struct mase_err *err)
 {
     switch (w->word.kind) {
@@ -161,14 +159,14 @@ static enum mase_status open_kind(struct mase_work *w, const struct mase_data_in
     return mase_fail(err, MASE_EVALUE, "no network is named");
 }
 
-static void set_sample(struct mase_work *w, const struct mase_data_info *data)
+static void set_sample(struct mase_opened *w, const struct mase_data_info *data)
 {
     w->sample = data->sample;
     w->has_sample = true;
 }
 
 /* What samples are like: as the data say, else as the network does, else as it was trained. */
-static void take_shapes(struct mase_work *w, const struct mase_data_info *data)
+static void take_shapes(struct mase_opened *w, const struct mase_data_info *data)
 {
     const struct mase_data_info *trained = &w->trained.data;
     if (data) {
@@ -183,7 +181,7 @@ static void take_shapes(struct mase_work *w, const struct mase_data_info *data)
     }
 }
 
-enum mase_status mase_work_graph(struct mase_work *w, const struct mase_data_info *data,
+enum mase_status mase_work_graph(struct mase_opened *w, const struct mase_data_info *data,
                                  struct mase_err *err)
 {
     MASE_TRY(open_kind(w, data, err));
@@ -239,7 +237,7 @@ static enum mase_status need_weights(const struct mase_graph *g, const char *dir
 
 /* A transform may have changed more than formats: then the name is that of the network still, and
  * people are told. */
-static enum mase_status check_name(const struct mase_work *w, const struct mase_graph *saved,
+static enum mase_status check_name(const struct mase_opened *w, const struct mase_graph *saved,
                                    struct mase_err *err)
 {
     const struct mase_graph *named = w->graph;
@@ -260,7 +258,7 @@ static enum mase_status check_name(const struct mase_work *w, const struct mase_
     return st;
 }
 
-static enum mase_status take_saved(struct mase_work *w, struct mase_err *err)
+static enum mase_status take_saved(struct mase_opened *w, struct mase_err *err)
 {
     struct mase_graph *saved = NULL, *named = w->graph;
     if (mase_graph_load(&saved, w->weights, named->name, err))
@@ -280,12 +278,12 @@ static enum mase_status take_saved(struct mase_work *w, struct mase_err *err)
 
 /* ---- weights ---- */
 
-enum mase_status mase_work_load(struct mase_work *w, struct mase_err *err)
+enum mase_status mase_work_load(struct mase_opened *w, struct mase_err *err)
 {
     if (!w->graph || w->choice.no_values || w->source == MASE_WEIGHTS_OWN)
         return MASE_OK;
     if (w->source == MASE_WEIGHTS_SAVED)
-        return w->choice.weights ? take_saved(w, err) : need_weights(w->graph, w->weights, err);
+        return take_saved(w, err);
     MASE_TRY(mase_work_check_size(w->graph, w->has_sample ? &w->sample : NULL, err));
     if (w->source == MASE_WEIGHTS_SEED) {
         mase_graph_init_weights(w->graph, w->choice.load.seed);
@@ -295,17 +293,30 @@ enum mase_status mase_work_load(struct mase_work *w, struct mase_err *err)
     return mase_weights_load_by(w->graph, w->weights, &w->choice.load, err);
 }
 
-enum mase_status mase_work_build(struct mase_work *w, const struct mase_data_info *data,
+/* A saved folder as it is, unless nobody asks for weights, which it may have lost. */
+static bool is_whole(const struct mase_opened *w)
+{
+    const char *values = mase_path_join(w->choice.data.arena, w->word.path, MASE_SAVED_WEIGHTS);
+    return w->word.kind == MASE_WORD_SAVED && !w->choice.weights &&
+           (!w->choice.no_values || mase_is_file(values));
+}
+
+enum mase_status mase_work_build(struct mase_opened *w, const struct mase_data_info *data,
                                  struct mase_err *err)
 {
-    MASE_TRY(mase_work_graph(w, data, err));
-    return mase_work_load(w, err);
+    if (!is_whole(w)) {
+        MASE_TRY(mase_work_graph(w, data, err));
+        return mase_work_load(w, err);
+    }
+    MASE_TRY(mase_graph_load(&w->graph, w->word.path, NULL, err));
+    take_shapes(w, data);
+    return w->choice.no_values ? MASE_OK : need_weights(w->graph, w->weights, err);
 }
 
 /* ---- all of it ---- */
 
 /* NULL: nobody says, and the network may. */
-static enum mase_status find_data(const struct mase_data_info **data, struct mase_work *w,
+static enum mase_status find_data(const struct mase_data_info **data, struct mase_opened *w,
                                   struct mase_err *err)
 {
     const bool made = w->word.kind == MASE_WORD_ZOO || w->word.kind == MASE_WORD_SOURCE;
@@ -320,18 +331,17 @@ static enum mase_status find_data(const struct mase_data_info **data, struct mas
     return name ? mase_work_data_info(data, w, name, err) : MASE_OK;
 }
 
-static enum mase_status open_found(struct mase_work *w, struct mase_err *err)
+static enum mase_status open_found(struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_data_info *data;
     MASE_TRY(find_data(&data, w, err));
     MASE_TRY(mase_work_build(w, data, err));
     if (!data || !w->graph || !(data->more_count || data->other_count))
         return MASE_OK;
-    const char *features; /* of the data, which whoever opens it asks again */
-    return mase_inputs_match(&features, w->choice.data.arena, w->graph, data, err);
+    return mase_work_match_data(&data, w, err);
 }
 
-enum mase_status mase_work_open(struct mase_work *w, const struct mase_work_choice *choice,
+enum mase_status mase_work_open(struct mase_opened *w, const struct mase_work_choice *choice,
                                 struct mase_err *err)
 {
     enum mase_status st = mase_work_find(w, choice, err);
@@ -342,7 +352,7 @@ enum mase_status mase_work_open(struct mase_work *w, const struct mase_work_choi
     return st;
 }
 
-void mase_work_close(struct mase_work *w)
+void mase_work_close(struct mase_opened *w)
 {
     mase_graph_free(w->graph);
     mase_tensors_close(&w->tensors);

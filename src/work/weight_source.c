@@ -69,7 +69,7 @@ static bool agree(const char *type, const char *asked)
     return mase_streq(type, asked) || (is_torch(type) && is_torch(asked)) || folder;
 }
 
-static enum mase_status fail_untold(const struct mase_work *w, struct mase_err *err)
+static enum mase_status fail_untold(const struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     if (mase_is_dir(w->weights))
@@ -86,7 +86,7 @@ static enum mase_status fail_untold(const struct mase_work *w, struct mase_err *
 }
 
 /* A format that is known, but not to this version. */
-static enum mase_status fail_unread(const struct mase_work *w, struct mase_err *err)
+static enum mase_status fail_unread(const struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     if (mase_ends_with(w->weights, ".onnx"))
@@ -101,7 +101,7 @@ static enum mase_status fail_unread(const struct mase_work *w, struct mase_err *
 }
 
 /* Is the file of weights the network itself? */
-static bool is_model(const struct mase_work *w)
+static bool is_model(const struct mase_opened *w)
 {
     struct mase_arena *a = w->choice.data.arena;
     return w->choice.model &&
@@ -109,7 +109,7 @@ static bool is_model(const struct mase_work *w)
 }
 
 /* What a type of load_type means for the file that w->weights is. */
-static enum mase_status take_type(struct mase_work *w, const char *type, struct mase_err *err)
+static enum mase_status take_type(struct mase_opened *w, const char *type, struct mase_err *err)
 {
     if (holds_tensors(type))
         w->source = MASE_WEIGHTS_FILE;
@@ -134,7 +134,7 @@ static const char *path_behind(struct mase_arena *a, const char *path)
     return inside ? inside : path;
 }
 
-static enum mase_status find_named(struct mase_work *w, struct mase_err *err)
+static enum mase_status find_named(struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     w->weights = path_behind(c->data.arena, c->weights);
@@ -149,7 +149,7 @@ static enum mase_status find_named(struct mase_work *w, struct mase_err *err)
 }
 
 /* The weights that the word of the network comes with. */
-static void find_own(struct mase_work *w)
+static void find_own(struct mase_opened *w)
 {
     static const enum mase_weight_source sources[] = {
         [MASE_WORD_SAVED] = MASE_WEIGHTS_SAVED,  [MASE_WORD_CHECKPOINT] = MASE_WEIGHTS_FILE,
@@ -160,7 +160,7 @@ static void find_own(struct mase_work *w)
     w->weights = w->source == MASE_WEIGHTS_SEED ? NULL : w->word.path;
 }
 
-enum mase_status mase_work_find_weights(struct mase_work *w, struct mase_err *err)
+enum mase_status mase_work_find_weights(struct mase_opened *w, struct mase_err *err)
 {
     if (w->choice.weights)
         return find_named(w, err);

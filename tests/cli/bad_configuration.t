@@ -384,7 +384,7 @@ dataset = "jsc"
 [passes.report_graph]
 END
 fails "a model that is not there" <<'END'
-c.toml:1:9: there is no model 'jsc-tny'; is 'jsc-tiny' meant? known are jsc-tiny, jsc-tiny-127, jsc-toy, jsc-s, jsc-test, jsc-three-linear, toy, toy_tiny, toy_convnet, vgg7, lfc, cnv, resnet18, resnet34, resnet50
+c.toml:1:9: 'jsc-tny' is no file or folder: there is no model 'jsc-tny'; is 'jsc-tiny' meant? known are jsc-tiny, jsc-tiny-127, jsc-toy, jsc-s, jsc-test, jsc-three-linear, toy, toy_tiny, toy_convnet, vgg7, lfc, cnv, resnet18, resnet34, resnet50
     1 | model = "jsc-tny"
       |         ^~~~~~~~~
 END

@@ -83,9 +83,9 @@ run diff jsc-toy bare --seed 42
 refused "a folder that lost its weights" 'bare/state_dict\.safetensors: .*is missing'
 rm bare/SHA256SUMS
 run diff jsc-toy bare --seed 42
-succeeds "a folder without weights"
-err_has "says so" "^WARNING  'bare' has no weights; they are initialised from the seed$"
-out_has "and gets those of the seed" '^0 of 26 parameters differ$'
+refused "a folder without weights" '^bare: has no state_dict\.safetensors: the weights of its graph are missing$'
+run show bare
+succeeds "whose graph can be looked at"
 
 own=$SOURCE/examples/own_network
 run explain "$own/net.py" --dataset jsc --config "$own/quantize.toml"

@@ -36,7 +36,9 @@ cp "$T/out" graph
 run trace toy --load w.pt
 same "and computes with them" "$T/out" graph
 run trace saved --load w.pt
-err_has "a folder has its own" "^WARNING  load_name is of no effect: 'saved' has weights of its own\$"
+err_has "weights that are named go before a folder's own" '^INFO     Weights from w.pt: 6 tensors, 130 values$'
+run diff saved toy --load w.pt --seed 5
+out_has "of two networks they are for the one that has none" '^0 of 6 parameters differ$'
 run explain toy --config c.toml
 err_is "what needs no weights says nothing" </dev/null
 run explain toy toy_tiny --config c.toml

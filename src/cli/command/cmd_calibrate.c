@@ -27,13 +27,12 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
-    struct mase_checkpoint_info trained;
+    struct mase_opened work; /* its graph is owned */
     struct mase_classes classes;
     const char *project_dir; /* of run.json */
     const char *dir;         /* of all other files */
     uint64_t started;
-    struct mase_graph *graph, *before; /* owned; before: as it was loaded, with its weights */
+    struct mase_graph *before; /* owned: as it was loaded, with its weights */
     struct mase_manager manager;
     struct mase_cli_samples samples;
     struct mase_cli_claim claim;
@@ -127,18 +126,17 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
-    MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
     MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
-    MASE_TRY(mase_cli_open_data_for(&j->samples.dataset, j->c, &j->trained, err));
-    mase_classes_match(&j->classes, a, j->samples.dataset, &j->trained);
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, data_of(j), j->weights, err));
-    MASE_TRY(mase_cli_match_inputs(&j->samples.dataset, j->c, j->graph, data_of(j), err));
-    j->before = mase_graph_clone(j->graph);
+    MASE_TRY(mase_work_open_data(&j->samples.dataset, &j->work, err));
+    mase_classes_match(&j->classes, a, j->samples.dataset, &j->work.trained);
+    MASE_TRY(mase_cli_build(&j->work, j->c, data_of(j), err));
+    MASE_TRY(mase_cli_match_inputs(&j->samples.dataset, j->c, &j->work, err));
+    j->before = mase_graph_clone(j->work.graph);
     mase_graph_own_weights(j->before);
     mase_graph_drop_formats(j->before);
-    mase_cli_sample_inputs(&j->manager.env, a, j->graph, &data_of(j)->sample);
+    mase_cli_sample_inputs(&j->manager.env, a, j->work.graph, &data_of(j)->sample);
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
-    j->manager.env.threads = mase_predict_threads(j->graph, &data_of(j)->sample, 512, asked);
+    j->manager.env.threads = mase_predict_threads(j->work.graph, &data_of(j)->sample, 512, asked);
     return MASE_OK;
 }
 
@@ -149,7 +147,7 @@ static enum mase_status run_transforms(struct job *j, struct mase_err *err)
     for (int i = 0; i < runs->count; i++) {
         const struct mase_pass *p = runs->items[i].pass;
         if (p->transform && mase_streq(mase_pass_kind(p), "transform"))
-            MASE_TRY(mase_manager_run_bound(&j->manager, &j->graph, &runs->items[i], err));
+            MASE_TRY(mase_manager_run_bound(&j->manager, &j->work.graph, &runs->items[i], err));
     }
     return MASE_OK;
 }
@@ -200,7 +198,7 @@ static enum mase_status measure_both(struct job *j, struct mase_err *err)
         mase_streq(which, "test") ? MASE_SPLIT_TEST : MASE_SPLIT_VALIDATION;
     j->measured = mase_value_list(&j->c->arena);
     MASE_TRY(measure(j, j->before, "float", split, err));
-    return measure(j, j->graph, "quantised", split, err);
+    return measure(j, j->work.graph, "quantised", split, err);
 }
 
 /* ---- what is shown ---- */
@@ -305,10 +303,10 @@ static enum mase_status write_configuration(struct job *j, const char *network,
     mase_cli_calibrated_print(
         &text, &(struct mase_cli_calibrated){
                    .c = j->c,
-                   .graph = j->graph,
+                   .graph = j->work.graph,
                    .results = j->manager.env.info,
                    .network = network,
-                   .own_model = !mase_graph_same_network(j->before, j->graph, NULL) });
+                   .own_model = !mase_graph_same_network(j->before, j->work.graph, NULL) });
     const enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
     mase_str_release(&text);
     MASE_TRY(st);
@@ -328,8 +326,8 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                    .name = j->dir == j->project_dir ? "run.json"
                                                                     : "software/calibrate/run.json",
                                    .model = j->model,
-                                   .graph = j->graph,
-                                   .weights = j->weights,
+                                   .graph = j->work.graph,
+                                   .weights = j->work.source,
                                    .dataset = mase_cli_data_record(a, j->samples.dataset),
                                    .started = j->started },
         &j->manager, err);
@@ -340,8 +338,8 @@ static enum mase_status write_files(struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     const char *network = mase_path_join(a, j->dir, "network");
     MASE_TRY(claim(j, err));
-    MASE_TRY(mase_manager_save(&j->manager, &j->graph, network, err));
-    MASE_TRY(mase_trained_keep(network, a, &j->trained, j->manager.env.files, err));
+    MASE_TRY(mase_manager_save(&j->manager, &j->work.graph, network, err));
+    MASE_TRY(mase_trained_keep(network, a, &j->work.trained, j->manager.env.files, err));
     MASE_TRY(write_configuration(j, network, err));
     return record(j, err);
 }
@@ -370,19 +368,18 @@ enum mase_status mase_cli_calibrate(struct mase_cli *c, struct mase_err *err)
         return mase_fail(err, MASE_EVALUE, "expected configuration via --config, got None");
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(take_options(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    if (!mase_cli_text(c, MASE_CLI_load_name))
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
+    if (!j.work.weights)
         return mase_fail(err, MASE_EVALUE, "expected trained weights via --load, got None");
-    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(mase_cli_find_model(&j.model, c, &j.work, err));
     mase_cli_announce(c);
     MASE_TRY(find_folder(&j, err));
-    mase_cli_manager_init(&j.manager, c, &j.samples);
+    mase_cli_manager_init(&j.manager, c, &j.samples, &j.work);
     const enum mase_status st = run(&j, err);
     mase_cli_unclaim(&j.claim);
     mase_manager_release(&j.manager);
     mase_graph_free(j.before);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     mase_cli_samples_close(&j.samples);
     return st;
 }

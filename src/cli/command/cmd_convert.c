@@ -30,7 +30,8 @@
 
 struct job {
     struct mase_cli *c;
-    const char *in, *out;
+    struct mase_word word; /* what IN is */
+    const char *in, *out;  /* in: what the word stands for */
     struct mase_cli_converted done;
 };
 
@@ -41,11 +42,6 @@ static bool is_folder_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     return mase_is_dir(path) || !*name || !strchr(name, '.');
-}
-
-static bool is_weights_file(const char *word)
-{
-    return mase_is_file(word) && !mase_model_is_file(word);
 }
 
 /* ---- networks ---- */
@@ -91,29 +87,23 @@ static bool quantises(const struct job *j)
 }
 
 /* A graph from file to file needs no weights, however large they would be. */
-static enum mase_status open_network(struct job *j, struct mase_cli_net *net, struct mase_err *err)
+static enum mase_status open_network(struct job *j, struct mase_opened *net, struct mase_err *err)
 {
-    if (!mase_is_file(j->in) || !mase_ends_with(j->in, ".mg") || !is_graph_name(j->out) ||
-        quantises(j))
-        return mase_cli_net_open(net, j->c, j->in, err);
-    *net = (struct mase_cli_net){ .word = j->in };
-    return mase_graph_read_mg(&net->graph, j->in, err);
+    const bool values = j->word.kind != MASE_WORD_GRAPH || !is_graph_name(j->out) || quantises(j);
+    return (values ? mase_cli_net_open : mase_cli_net_outline)(net, j->c, j->word.text, err);
 }
 
-/* A folder with a network, and how the data was scaled that the weights behind from were trained
- * on; NULL: nobody knows. */
-static enum mase_status save_folder(struct job *j, const struct mase_cli_net *net, const char *from,
+/* A folder with a network, and how the data was scaled that its weights were trained on. */
+static enum mase_status save_folder(struct job *j, const struct mase_opened *net,
+                                    const struct mase_checkpoint_info *trained,
                                     struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    struct mase_checkpoint_info info = { 0 };
     const struct mase_checkpoint_info unknown = { 0 };
     struct mase_value *files = mase_value_list(a);
-    if (from)
-        MASE_TRY(mase_trained_on(&info, a, from, err));
     MASE_TRY(mase_trained_keep(j->out, a, &unknown, files, err)); /* of other weights */
     MASE_TRY(mase_cli_net_save(j->c, net, j->out, err));
-    return mase_trained_keep(j->out, a, &info, files, err);
+    return mase_trained_keep(j->out, a, trained, files, err);
 }
 
 static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
@@ -124,7 +114,7 @@ static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
                                        : MASE_ONNX_ANY;
 }
 
-static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net,
+static enum mase_status write_onnx(struct job *j, const struct mase_opened *net,
                                    struct mase_err *err)
 {
     struct mase_str bytes = { 0 };
@@ -143,16 +133,8 @@ static enum mase_status write_onnx(struct job *j, const struct mase_cli_net *net
     return st;
 }
 
-/* Where the weights of a network come from; NULL: from the seed. */
-static const char *weights_of(const struct job *j)
-{
-    return mase_cli_text(j->c, MASE_CLI_load_name) ? mase_cli_text(j->c, MASE_CLI_load_name)
-           : mase_is_dir(j->in)                    ? mase_network_in(&j->c->arena, j->in)
-           : is_weights_file(j->in)                ? j->in
-                                                   : NULL;
-}
-
-static enum mase_status write_network(struct job *j, const struct mase_cli_net *net,
+static enum mase_status write_network(struct job *j, const struct mase_opened *net,
+                                      const struct mase_checkpoint_info *trained,
                                       struct mase_err *err)
 {
     j->done = (struct mase_cli_converted){ .nodes = net->graph->node_count, .tensors = -1 };
@@ -161,38 +143,53 @@ static enum mase_status write_network(struct job *j, const struct mase_cli_net *
     j->done.tensors = 0;
     mase_graph_each_param(net->graph, count_tensor, &j->done);
     return mase_ends_with(j->out, ".onnx") ? write_onnx(j, net, err)
-                                           : save_folder(j, net, weights_of(j), err);
+                                           : save_folder(j, net, trained, err);
 }
 
 /* Quantised first, if a configuration says so. */
 static enum mase_status convert_network(struct job *j, struct mase_err *err)
 {
-    struct mase_cli_net net, quantised = { 0 };
+    struct mase_opened net, quantised = { 0 };
     MASE_TRY(open_network(j, &net, err));
     enum mase_status st =
         quantises(j) ? mase_cli_net_quantise(&quantised, j->c, &net, err) : MASE_OK;
     if (!st)
-        st = write_network(j, quantises(j) ? &quantised : &net, err);
-    mase_cli_net_close(&quantised);
-    mase_cli_net_close(&net);
+        st = write_network(j, quantises(j) ? &quantised : &net, &net.trained, err);
+    mase_work_close(&quantised);
+    mase_work_close(&net);
     return st;
 }
 
 /* The weights of a folder, replaced by those of a file. */
 static enum mase_status replace_weights(struct job *j, struct mase_err *err)
 {
-    struct mase_cli_net net;
+    struct mase_opened net;
     MASE_TRY(mase_cli_net_open(&net, j->c, j->out, err));
     j->done = (struct mase_cli_converted){ .nodes = net.graph->node_count };
     mase_graph_each_param(net.graph, count_tensor, &j->done);
-    enum mase_status st = mase_cli_load_weights(net.graph, j->c, j->in, err);
+    struct mase_checkpoint_info trained;
+    enum mase_status st = mase_trained_on(&trained, &j->c->arena, j->in, err);
     if (!st)
-        st = save_folder(j, &net, j->in, err);
-    mase_cli_net_close(&net);
+        st = mase_cli_load_weights(net.graph, j->c, j->in, err);
+    if (!st)
+        st = save_folder(j, &net, &trained, err);
+    mase_work_close(&net);
     return st;
 }
 
 /* ---- which way ---- */
+
+/* A file of tensors, whether or not it says what network they are of. */
+static bool is_weights_file(const struct job *j)
+{
+    return j->word.kind == MASE_WORD_WEIGHTS || j->word.kind == MASE_WORD_OTHER ||
+           (j->word.kind == MASE_WORD_CHECKPOINT && mase_is_file(j->word.text));
+}
+
+static bool is_with_weights(const struct job *j)
+{
+    return j->word.kind == MASE_WORD_SAVED || j->word.kind == MASE_WORD_CHECKPOINT;
+}
 
 /* Whoever has weights of its own takes no others. */
 static enum mase_status refuse_load(const struct job *j, struct mase_err *err)
@@ -203,30 +200,14 @@ static enum mase_status refuse_load(const struct job *j, struct mase_err *err)
                      j->in);
 }
 
-/* Does a file of weights say what network it was trained in? */
-static enum mase_status knows_network(bool *knows, const char *path, struct mase_err *err)
-{
-    struct mase_graph *g = NULL;
-    enum mase_file_kind kind;
-    *knows = false;
-    MASE_TRY(mase_file_kind_find(&kind, path, err));
-    if (kind == MASE_KIND_TORCH)
-        MASE_TRY(mase_checkpoint_graph(&g, path, err));
-    *knows = g != NULL;
-    mase_graph_free(g);
-    return MASE_OK;
-}
-
 static enum mase_status from_weights(struct job *j, struct mase_err *err)
 {
-    bool knows;
     MASE_TRY(refuse_load(j, err));
     if (mase_tensors_can_write(j->out))
         return mase_cli_convert_weights(&j->done, j->c, j->in, j->out, err);
     if (is_folder_name(j->out) && mase_is_saved(j->out))
         return replace_weights(j, err);
-    MASE_TRY(knows_network(&knows, j->in, err));
-    if (knows)
+    if (j->word.kind == MASE_WORD_CHECKPOINT)
         return convert_network(j, err);
     if (is_folder_name(j->out))
         return mase_fail(err, MASE_EVALUE,
@@ -236,39 +217,33 @@ static enum mase_status from_weights(struct job *j, struct mase_err *err)
     return mase_fail(err, MASE_EVALUE, "'%s' holds weights and no graph for '%s'", j->in, j->out);
 }
 
-/* The folder of a run, or of a saved graph. */
+/* A graph with its weights: a saved folder, or the checkpoint of a run. */
 static enum mase_status from_folder(struct job *j, struct mase_err *err)
 {
-    struct mase_arena *a = &j->c->arena;
-    const char *path;
+    const char *weights = mase_path_join(&j->c->arena, j->in, MASE_SAVED_WEIGHTS);
     MASE_TRY(refuse_load(j, err));
-    MASE_TRY(mase_network_find(&path, a, j->in, err));
     if (is_graph_name(j->out) || is_network_name(j->out))
         return convert_network(j, err);
-    const bool saved = mase_is_dir(path);
-    return mase_cli_convert_weights(
-        &j->done, j->c, saved ? mase_path_join(a, path, MASE_SAVED_WEIGHTS) : path, j->out, err);
+    return mase_cli_convert_weights(&j->done, j->c, mase_is_dir(j->in) ? weights : j->in, j->out,
+                                    err);
 }
 
 /* A network that comes with weights: they are all that goes out. */
 static enum mase_status save_weights(struct job *j, struct mase_err *err)
 {
-    struct mase_cli_net net;
-    MASE_TRY(mase_cli_net_open(&net, j->c, j->in, err));
+    struct mase_opened net;
+    MASE_TRY(mase_cli_net_open(&net, j->c, j->word.text, err));
     j->done = (struct mase_cli_converted){ .nodes = -1 };
     mase_graph_each_param(net.graph, count_tensor, &j->done);
     const enum mase_status st = mase_weights_save(net.graph, j->out, err);
-    mase_cli_net_close(&net);
+    mase_work_close(&net);
     return st;
 }
 
 static enum mase_status from_network(struct job *j, struct mase_err *err)
 {
-    const struct mase_model *model;
-    if (mase_ends_with(j->in, ".onnx") && mase_tensors_can_write(j->out))
+    if (j->word.kind == MASE_WORD_ONNX && mase_tensors_can_write(j->out))
         return save_weights(j, err);
-    if (!mase_model_is_file(j->in) && mase_zoo_find(&model, j->in, err))
-        return mase_wrap(err, "'%s' is no file or folder", j->in);
     if (is_graph_name(j->out) || is_network_name(j->out))
         return convert_network(j, err);
     return mase_fail(err, MASE_EVALUE,
@@ -323,12 +298,12 @@ enum mase_status mase_cli_convert(struct mase_cli *c, struct mase_err *err)
     if (c->operand_count < 2)
         return mase_fail(err, MASE_EVALUE, "expected two names; usage: ch %s %s", c->command->name,
                          c->command->operands);
-    struct job j = { .c = c,
-                     .in = mase_cli_weights_behind(&c->arena, c->operands[0]),
-                     .out = c->operands[1] };
+    struct job j = { .c = c, .out = c->operands[1] };
     MASE_TRY(check_out(&j, err));
-    MASE_TRY((is_weights_file(j.in) ? from_weights
-              : mase_is_dir(j.in)   ? from_folder
+    MASE_TRY(mase_word_find(&j.word, &c->arena, c->operands[0], err));
+    j.in = j.word.path;
+    MASE_TRY((is_weights_file(&j)   ? from_weights
+              : is_with_weights(&j) ? from_folder
                                     : from_network)(&j, err));
     return report(&j, err);
 }

@@ -217,8 +217,7 @@ static enum mase_status info(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_operands(c, 2, err));
     if (c->operand_count < 2)
         return mase_fail(err, MASE_EVALUE, "ch data info needs the name of a dataset");
-    c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&c->arena, c->operands[1]);
-    MASE_TRY(mase_cli_open_data(&d, c, err));
+    MASE_TRY(mase_cli_open_data(&d, c, c->operands[1], err));
     if (mase_cli_wants_json(c)) {
         info_json(&c->arena, d);
     } else {

@@ -15,7 +15,7 @@
 
 struct sides {
     struct mase_cli *c;
-    struct mase_cli_net a, b;
+    struct mase_opened a, b;
 };
 
 /* ---- nodes ---- */
@@ -65,8 +65,8 @@ static struct mase_sheet compare_nodes(const struct sides *s)
     for (int i = 0; i < count; i++)
         if (!pairs[i].same_call || !pairs[i].same_formats)
             add_node(&sheet.table, &pairs[i]);
-    sheet.title = mase_arena_printf(a, "A is %s, B is %s: %d of %d nodes differ", s->a.word,
-                                    s->b.word, sheet.table.rows, count);
+    sheet.title = mase_arena_printf(a, "A is %s, B is %s: %d of %d nodes differ", s->a.word.text,
+                                    s->b.word.text, sheet.table.rows, count);
     return sheet;
 }
 
@@ -116,17 +116,17 @@ static size_t wrapper_of(const struct mase_tensors *t)
 }
 
 static int tensors_of(struct mase_named_tensor **out, struct mase_arena *a,
-                      const struct mase_cli_net *n)
+                      const struct mase_opened *n)
 {
     if (n->graph)
         return mase_graph_tensors(out, a, n->graph);
-    const size_t skip = wrapper_of(&n->weights);
-    *out = mase_new_array(a, struct mase_named_tensor, (size_t)n->weights.count);
-    for (int i = 0; i < n->weights.count; i++) {
-        (*out)[i] = n->weights.items[i];
+    const size_t skip = wrapper_of(&n->tensors);
+    *out = mase_new_array(a, struct mase_named_tensor, (size_t)n->tensors.count);
+    for (int i = 0; i < n->tensors.count; i++) {
+        (*out)[i] = n->tensors.items[i];
         (*out)[i].name += skip;
     }
-    return n->weights.count;
+    return n->tensors.count;
 }
 
 static struct mase_sheet compare_params(const struct sides *s)
@@ -165,7 +165,7 @@ static void add_output(struct mase_table *t, const struct mase_value_pair *p)
 
 /* As many as --batch-size says; else enough to see something and to compute in a moment. What a
  * configuration trains with has no say. */
-static int64_t rows_to_draw(const struct sides *s, const struct mase_cli_net *n)
+static int64_t rows_to_draw(const struct sides *s, const struct mase_opened *n)
 {
     enum { VALUES = 16384, MOST = 128 };
     const struct mase_value *given = s->c->setting[MASE_CLI_batch_size].cmdline;
@@ -184,7 +184,7 @@ static enum mase_status compare_outputs(struct mase_sheet *sheet, const struct s
                                            "Max error",    "Mean error", "SQNR dB",
                                            "Argmax flips", "Rows",       NULL };
     struct mase_arena *a = &s->c->arena;
-    const struct mase_cli_net *known = s->a.has_sample ? &s->a : &s->b;
+    const struct mase_opened *known = s->a.has_sample ? &s->a : &s->b;
     struct mase_cli_inputs in;
     struct mase_values va, vb;
     struct mase_value_pair *pairs;
@@ -235,7 +235,7 @@ static enum mase_status open_b(struct sides *s, struct mase_err *err)
     if (s->c->operand_count < 2) {
         if (!s->a.graph)
             return mase_fail(err, MASE_EVALUE, "'%s' holds weights alone: name a second network",
-                             s->a.word);
+                             s->a.word.text);
         return mase_cli_net_quantise(&s->b, s->c, &s->a, err);
     }
     MASE_TRY(mase_cli_net_open(&s->b, s->c, s->c->operands[1], err));
@@ -254,7 +254,7 @@ enum mase_status mase_cli_diff(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = open_b(&s, err);
     if (!st)
         st = report(&s, err);
-    mase_cli_net_close(&s.b); /* it may borrow from the other */
-    mase_cli_net_close(&s.a);
+    mase_work_close(&s.b); /* it may borrow from the other */
+    mase_work_close(&s.a);
     return st;
 }

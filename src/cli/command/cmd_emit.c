@@ -14,16 +14,13 @@
 #include <mase/rng.h>
 
 #include "cli/command/cmd_train.h"
-#include "cli/command_nets.h"
 
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
-    struct mase_checkpoint_info checkpoint;
+    struct mase_opened work; /* its graph is owned */
     struct mase_data_info data;
-    struct mase_graph *graph; /* owned */
-    float *x, *y;             /* vectors */
+    float *x, *y; /* vectors */
     int64_t vectors;
     const char *source; /* of the vectors, in words */
     struct mase_emitted e;
@@ -31,51 +28,45 @@ struct job {
 
 /* ---- the network ---- */
 
-/* An ONNX file or a saved folder says what a sample is: "shape:3,32,32". */
-static enum mase_status sample_of_file(struct job *j, const char **name, const char *path,
-                                       struct mase_err *err)
+/* "shape:3,32,32": data of which nothing else is known. */
+static struct mase_data_info data_of_sample(struct mase_arena *a, const struct mase_shape *sample)
 {
-    struct mase_cli_net net;
-    MASE_TRY(mase_cli_net_outline(&net, j->c, path, err));
-    if (net.has_sample)
-        *name = "shape:";
-    for (int d = 0; net.has_sample && d < net.sample.rank; d++)
-        *name = mase_arena_printf(&j->c->arena, "%s%s%lld", *name, d ? "," : "",
-                                  (long long)net.sample.dim[d]);
-    mase_cli_net_close(&net);
-    return MASE_OK;
+    const char *name = "shape:";
+    for (int d = 0; d < sample->rank; d++)
+        name = mase_arena_printf(a, "%s%s%lld", name, d ? "," : "", (long long)sample->dim[d]);
+    return (struct mase_data_info){ .name = name, .sample = *sample };
 }
 
-/* What a sample is: of the dataset that is named, else as the weights were trained, else as usual.
- */
-static enum mase_status find_data(struct job *j, struct mase_err *err)
+/* What a sample is: of the dataset that is named, else as the weights were trained, else as usual;
+ * NULL: the network may say. */
+static enum mase_status find_data(const struct mase_data_info **info, struct job *j,
+                                  struct mase_err *err)
 {
-    const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
-    const struct mase_data_info *info = &j->checkpoint.data;
-    const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
-    if (name->kind != MASE_NONE || !info->name) {
-        const char *path = mase_cli_text(j->c, MASE_CLI_model);
-        if (!which && path && (mase_ends_with(path, ".onnx") || mase_is_dir(path)))
-            MASE_TRY(sample_of_file(j, &which, path, err));
-        if (!which)
-            return mase_fail(err, MASE_EVALUE,
-                             "emit needs a DATASET or --input-shape: the network does not say what "
-                             "a sample is");
-        if (mase_cli_data_info(&info, j->c, which, err))
-            return mase_place(err, name->at);
-    }
-    j->data = *info;
-    if (name->kind == MASE_NONE)
-        j->c->setting[MASE_CLI_dataset].cmdline = mase_value_string(&j->c->arena, info->name);
+    struct mase_opened *w = &j->work;
+    const char *name = w->choice.data.dataset;
+    *info = w->trained.data.name ? &w->trained.data : NULL;
+    if (!name && !*info)
+        name = j->model->dataset;
+    if (name && mase_work_data_info(info, w, name, err))
+        return mase_place(err, w->choice.data.at);
     return MASE_OK;
 }
 
 static enum mase_status build(struct job *j, struct mase_err *err)
 {
-    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
-    MASE_TRY(find_data(j, err));
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
-    return mase_cli_quantise(&j->graph, j->c, &j->data.sample, err);
+    struct mase_opened *w = &j->work;
+    const struct mase_data_info *info;
+    MASE_TRY(mase_work_read_scaling(w, err));
+    MASE_TRY(find_data(&info, j, err));
+    if (info || w->word.kind != MASE_WORD_SOURCE)
+        MASE_TRY(mase_cli_build(w, j->c, info, err));
+    if (!w->has_sample)
+        return mase_fail(err, MASE_EVALUE,
+                         "emit needs a DATASET or --input-shape: the network does not say what "
+                         "a sample is");
+    j->data = info ? *info : data_of_sample(&j->c->arena, &w->sample);
+    w->choice.data.dataset = j->data.name;
+    return mase_cli_quantise(&w->graph, j->c, w, err);
 }
 
 /* ---- test vectors ---- */
@@ -86,7 +77,7 @@ static bool take_rows(struct job *j, int64_t n)
     struct mase_dataset *d = NULL;
     struct mase_err why = { 0 }; /* the samples are drawn then */
     if (!j->data.name || mase_starts_with(j->data.name, "shape:") ||
-        mase_cli_open_data_for(&d, j->c, &j->checkpoint, &why))
+        mase_work_open_data(&d, &j->work, &why))
         return false;
     const struct mase_split_rows rows = mase_dataset_split(d, MASE_SPLIT_TEST);
     const int64_t features = mase_shape_count(&j->data.sample);
@@ -117,7 +108,7 @@ static enum mase_status make_vectors(struct job *j, struct mase_err *err)
 {
     const int64_t n = mase_cli_value(j->c, MASE_CLI_vectors)->i,
                   features = mase_shape_count(&j->data.sample);
-    const struct mase_predictor_opts opts = { .exact = mase_graph_is_quantised(j->graph) };
+    const struct mase_predictor_opts opts = { .exact = mase_graph_is_quantised(j->work.graph) };
     struct mase_predictor *p;
     if (n == 0)
         return MASE_OK;
@@ -127,7 +118,7 @@ static enum mase_status make_vectors(struct job *j, struct mase_err *err)
                      : "samples drawn from the seed";
     if (!rows)
         draw(j, n * features);
-    MASE_TRY(mase_predictor_new(&p, j->graph, &j->data.sample, &opts, err));
+    MASE_TRY(mase_predictor_new(&p, j->work.graph, &j->data.sample, &opts, err));
     j->vectors = n;
     j->y = mase_new_array(&j->c->arena, float, (size_t)(n * mase_predictor_outputs(p)));
     const enum mase_status st = mase_predictor_run(p, j->y, j->x, n, err);
@@ -141,11 +132,11 @@ static enum mase_status make_vectors(struct job *j, struct mase_err *err)
 static const char *about(const struct job *j)
 {
     struct mase_str s = { 0 };
-    const struct mase_scaling *k = &j->checkpoint.scaling;
+    const struct mase_scaling *k = &j->work.trained.scaling;
     mase_str_add(&s, "A sample is ");
     mase_shape_print(&s, &j->data.sample);
     mase_str_printf(&s, " as of %s", j->data.name);
-    if (j->checkpoint.image.normalise)
+    if (j->work.trained.image.normalise)
         mase_str_add(&s, ", pixels as they were in training: (p / 255 - mean) / deviation");
     if (k->n) {
         mase_str_add(&s, ", scaled as in training, (value - mean) / deviation:");
@@ -153,7 +144,7 @@ static const char *about(const struct job *j)
             mase_str_printf(&s, "\n%lld: mean %.9g, deviation %.9g", (long long)f, k->mean[f],
                             k->std[f]);
     }
-    if (j->checkpoint.target_scaling.n)
+    if (j->work.trained.target_scaling.n)
         mase_str_add(&s, "\nResults are scaled targets, as training saw them.");
     const char *text = mase_arena_strdup(&j->c->arena, mase_str_text(&s));
     mase_str_release(&s);
@@ -278,9 +269,10 @@ static void put_json(const struct job *j, const char *dir)
 
 static enum mase_status emit(struct job *j, struct mase_err *err)
 {
-    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, j->graph, &j->data.sample, 1);
+    const struct mase_inputs in =
+        mase_graph_inputs(&j->c->arena, j->work.graph, &j->data.sample, 1);
     const struct mase_emit_opts o = {
-        .name = j->graph->name,
+        .name = j->work.graph->name,
         .about = about(j),
         .unrolled = mase_streq(mase_cli_text(j->c, MASE_CLI_style), "unrolled"),
         .codes = mase_cli_flag(j->c, MASE_CLI_codes),
@@ -288,7 +280,7 @@ static enum mase_status emit(struct job *j, struct mase_err *err)
         .y = j->y,
         .vectors = j->vectors,
     };
-    return mase_emit_c(&j->e, j->graph, in.item, in.count, &o, err);
+    return mase_emit_c(&j->e, j->work.graph, in.item, in.count, &o, err);
 }
 
 /* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */
@@ -325,17 +317,17 @@ enum mase_status mase_cli_emit(struct mase_cli *c, struct mase_err *err)
                          c->operand_count ? "'" : "", c->operand_count ? c->operands[0] : "",
                          c->operand_count ? "' is not there; " : "");
     MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    if (j.weights == MASE_CLI_INITIALISED)
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
+    if (j.work.source == MASE_WEIGHTS_SEED)
         return mase_fail(err, MASE_EVALUE,
                          "emit needs --load PATH: the weights, or a folder that was saved");
     if (!mase_cli_text(c, MASE_CLI_output))
         return mase_fail(err, MASE_EVALUE, "emit needs --output DIR: the folder to write to");
-    if (mase_cli_value(c, MASE_CLI_model)->kind == MASE_NONE)
+    if (j.work.word.kind == MASE_WORD_NONE)
         return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
-    MASE_TRY(mase_cli_named_model(&j.model, c, err));
+    j.model = mase_cli_named_model(c, &j.work);
     const enum mase_status st = run(&j, err);
     mase_emitted_release(&j.e);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     return st;
 }

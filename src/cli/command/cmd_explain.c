@@ -60,7 +60,7 @@ static struct mase_sheet sheet(struct mase_arena *a, const struct mase_decision 
     return s;
 }
 
-static enum mase_status explain(struct mase_cli *c, const struct mase_cli_net *net,
+static enum mase_status explain(struct mase_cli *c, const struct mase_opened *net,
                                 const struct mase_pass_run *run, struct mase_err *err)
 {
     const int count = net->graph->node_count;
@@ -73,7 +73,7 @@ static enum mase_status explain(struct mase_cli *c, const struct mase_cli_net *n
 
 enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
 {
-    struct mase_cli_net net;
+    struct mase_opened net;
     const struct mase_pass_run *run;
     const char *word;
     MASE_TRY(mase_cli_operands(c, 2, err));
@@ -91,6 +91,6 @@ enum mase_status mase_cli_explain(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_net_outline(&net, c, word, err));
     enum mase_status st = net.graph ? explain(c, &net, run, err)
                                     : mase_fail(err, MASE_EVALUE, "'%s' holds weights alone", word);
-    mase_cli_net_close(&net);
+    mase_work_close(&net);
     return st;
 }

@@ -23,16 +23,14 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
-    struct mase_checkpoint_info checkpoint;
+    struct mase_opened work; /* its graph is owned */
     struct mase_data_info data;
     struct mase_tensor x, y;
     struct mase_tensor given;      /* the samples as their file has them */
     struct mase_cli_arrays arrays; /* of a .npz, or the samples under the name of the input */
     bool table;                    /* the samples are data, as they were measured */
     struct mase_cli_many many;
-    struct mase_graph *graph; /* owned, like the predictor */
-    struct mase_predictor *predictor;
+    struct mase_predictor *predictor; /* owned */
     const char *project_dir;
     int threads;
     double seconds;   /* of computing */
@@ -48,14 +46,6 @@ static enum mase_status need(const struct mase_cli *c, enum mase_cli_option_id i
                      mase_cli_options[id].metavar);
 }
 
-static enum mase_status find_model(struct job *j, struct mase_err *err)
-{
-    const struct mase_value *model = mase_cli_value(j->c, MASE_CLI_model);
-    if (model->kind == MASE_NONE)
-        return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
-    return mase_cli_named_model(&j->model, j->c, err);
-}
-
 /* Bytes of pictures as they became in training: by channel. */
 static struct mase_scaling pixel_scaling(const struct job *j)
 {
@@ -65,17 +55,17 @@ static struct mase_scaling pixel_scaling(const struct job *j)
            *std = mase_new_array(&j->c->arena, double, (size_t)n);
     for (int64_t f = 0; f < n; f++) {
         const int64_t c = f / plane % 3;
-        mean[f] = 255 * j->checkpoint.image.mean[c];
-        std[f] = 255 * j->checkpoint.image.std[c];
+        mean[f] = 255 * j->work.trained.image.mean[c];
+        std[f] = 255 * j->work.trained.image.std[c];
     }
     return (struct mase_scaling){ n, mean, std };
 }
 
 static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 {
-    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
+    MASE_TRY(mase_work_read_scaling(&j->work, err));
     const bool raw = mase_cli_flag(j->c, MASE_CLI_raw);
-    if (raw && !j->checkpoint.scale && !j->checkpoint.image.normalise)
+    if (raw && !j->work.trained.scale && !j->work.trained.image.normalise)
         return mase_fail_in(
             err, MASE_EVALUE, mase_cli_text(j->c, MASE_CLI_load_name),
             "--raw: this file does not say how its training data was scaled; --scaling can");
@@ -114,11 +104,11 @@ static enum mase_status check_samples(const struct job *j, struct mase_err *err)
 static enum mase_status read_table(struct job *j, struct mase_err *err)
 {
     const char *path = mase_cli_text(j->c, MASE_CLI_input);
-    MASE_TRY(mase_cli_read_table(&j->x, j->c, &j->checkpoint, path, err));
+    MASE_TRY(mase_cli_read_table(&j->x, j->c, &j->work.trained, path, err));
     j->given = j->x;
     j->table = true;
     j->arrays.count = 0;
-    if (j->checkpoint.scaling.n)
+    if (j->work.trained.scaling.n)
         mase_info("The features are scaled as in training");
     return MASE_OK;
 }
@@ -169,10 +159,10 @@ static void find_by_samples(struct job *j)
 static enum mase_status find_data(struct job *j, struct mase_err *err)
 {
     const struct mase_value *name = mase_cli_value(j->c, MASE_CLI_dataset);
-    const struct mase_data_info *info = &j->checkpoint.data;
+    const struct mase_data_info *info = &j->work.trained.data;
     if (name->kind != MASE_NONE || !info->name) {
         const char *which = name->kind != MASE_NONE ? name->s : j->model->dataset;
-        if (which && mase_cli_data_info(&info, j->c, which, err))
+        if (which && mase_work_data_info(&info, &j->work, which, err))
             return mase_place(err, name->at);
         if (!which) {
             find_by_samples(j);
@@ -180,6 +170,7 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
         }
     }
     j->data = *info;
+    j->work.choice.data.dataset = info->name;
     if (name->kind == MASE_NONE) /* what the project is named after, and run.json says */
         j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
     return MASE_OK;
@@ -219,8 +210,8 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                    .project_dir = j->project_dir,
                                    .name = "software/predict/run.json",
                                    .model = j->model,
-                                   .graph = j->graph,
-                                   .weights = j->weights,
+                                   .graph = j->work.graph,
+                                   .weights = j->work.source,
                                    .dataset = mase_cli_data_shape(a, &j->data),
                                    .isa =
                                        j->predictor ? mase_predictor_isa(j->predictor) : "scalar",
@@ -236,7 +227,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
 /* Numbers that were scaled to be trained on come in the measure of the data. */
 static enum mase_status scale_back(struct job *j, struct mase_err *err)
 {
-    const struct mase_scaling *s = &j->checkpoint.target_scaling;
+    const struct mase_scaling *s = &j->work.trained.target_scaling;
     const int64_t outputs = mase_predictor_outputs(j->predictor);
     if (!s->n)
         return MASE_OK;
@@ -258,9 +249,9 @@ static bool has_results(const struct job *j)
     struct mase_arena a = { 0 };
     struct mase_values v;
     struct mase_err err;
-    const struct mase_inputs in = mase_graph_inputs(&a, j->graph, &j->data.sample, 1);
-    const bool many = !mase_infer_shapes(&v, &a, j->graph, in.item, in.count, &err) &&
-                      mase_run_output(&v, j->graph)->kind != MASE_ARG_TENSOR;
+    const struct mase_inputs in = mase_graph_inputs(&a, j->work.graph, &j->data.sample, 1);
+    const bool many = !mase_infer_shapes(&v, &a, j->work.graph, in.item, in.count, &err) &&
+                      mase_run_output(&v, j->work.graph)->kind != MASE_ARG_TENSOR;
     mase_arena_release(&a);
     return many;
 }
@@ -276,7 +267,8 @@ static int count_inputs(const struct mase_graph *g)
 /* The samples of a single input as the network takes them, which has several results. */
 static void give_single(struct job *j)
 {
-    const struct mase_inputs in = mase_graph_inputs(&j->c->arena, j->graph, &j->data.sample, 1);
+    const struct mase_inputs in =
+        mase_graph_inputs(&j->c->arena, j->work.graph, &j->data.sample, 1);
     j->arrays.items = mase_new(&j->c->arena, struct mase_named_tensor);
     j->arrays.items[0] = (struct mase_named_tensor){
         in.item[0].name,
@@ -288,7 +280,7 @@ static void give_single(struct job *j)
 /* Has the file arrays of a data set, X and y, rather than one by the name of the only input? */
 static bool has_data(const struct job *j)
 {
-    const struct mase_node *n = j->graph->first;
+    const struct mase_node *n = j->work.graph->first;
     while (n->kind != MASE_PLACEHOLDER)
         n = n->next;
     for (int i = 0; i < j->arrays.count; i++)
@@ -301,14 +293,14 @@ static bool has_data(const struct job *j)
 static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *err)
 {
     const char *input = mase_cli_text(j->c, MASE_CLI_input);
-    const int inputs = count_inputs(j->graph);
+    const int inputs = count_inputs(j->work.graph);
     if (!inputs)
         return mase_fail(err, MASE_EUNSUPPORTED, "the network has no input");
     if (inputs == 1 && has_data(j)) {
         MASE_TRY(read_table(j, err));
         MASE_TRY(check_samples(j, err));
     }
-    if (!j->table && !mase_cli_flag(j->c, MASE_CLI_raw) && j->checkpoint.scaling.n)
+    if (!j->table && !mase_cli_flag(j->c, MASE_CLI_raw) && j->work.trained.scaling.n)
         mase_info("The samples are taken as scaled already; --raw scales them");
     if (!j->arrays.count && inputs > 1)
         return mase_fail_in(err, MASE_EVALUE, input,
@@ -320,7 +312,7 @@ static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *e
             give_single(j);
         return MASE_OK;
     }
-    MASE_TRY(mase_cli_order_arrays(&j->arrays, &j->c->arena, j->graph, input, err));
+    MASE_TRY(mase_cli_order_arrays(&j->arrays, &j->c->arena, j->work.graph, input, err));
     if (!j->arrays.count)
         return mase_fail_in(err, MASE_EVALUE, input, "it has no array that the network takes");
     j->data.sample = sample_of(&j->arrays.items[0].tensor.shape);
@@ -340,17 +332,17 @@ static enum mase_status predict_many(struct job *j, struct mase_err *err)
     if (mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "--engine int is for networks of one input and one result");
-    if (j->checkpoint.target_scaling.n)
+    if (j->work.trained.target_scaling.n)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "the checkpoint scaled its targets, and the network has several inputs or "
                          "results");
-    if (mase_graph_draws(j->graph))
+    if (mase_graph_draws(j->work.graph))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s draws numbers, and the network has several inputs or results",
-                         mase_graph_draws(j->graph)->name);
+                         mase_graph_draws(j->work.graph)->name);
     j->many =
         (struct mase_cli_many){ .input = input, .output = mase_cli_text(j->c, MASE_CLI_output) };
-    MASE_TRY(mase_cli_predict_many(&j->many, &j->c->arena, j->graph, &j->arrays, err));
+    MASE_TRY(mase_cli_predict_many(&j->many, &j->c->arena, j->work.graph, &j->arrays, err));
     mase_info("%d result%s of %s for %lld samples written to %s, by the reference", j->many.results,
               j->many.results == 1 ? "" : "s", j->model->name, (long long)j->many.samples,
               j->many.output);
@@ -361,17 +353,18 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
 {
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     bool many = false;
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &j->data, j->weights, err));
-    if (mase_graph_param_count(j->graph))
+    MASE_TRY(mase_cli_build(&j->work, j->c, &j->data, err));
+    if (mase_graph_param_count(j->work.graph))
         MASE_TRY(need(j->c, MASE_CLI_load_name, err));
     MASE_TRY(choose_way(j, &many, err));
-    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &j->data.sample, err));
+    j->work.sample = j->data.sample;
+    MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
     if (many)
         return predict_many(j, err);
     const int64_t n = j->x.shape.dim[0];
-    j->threads = mase_predict_threads(j->graph, &j->data.sample, n, asked);
-    if (j->checkpoint.image.normalise)
-        j->checkpoint.scaling = pixel_scaling(j);
+    j->threads = mase_predict_threads(j->work.graph, &j->data.sample, n, asked);
+    if (j->work.trained.image.normalise)
+        j->work.trained.scaling = pixel_scaling(j);
     const struct mase_cli_setting *batch = &j->c->setting[MASE_CLI_batch_size];
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
@@ -379,14 +372,14 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
         .coupled_batch = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
         .usual = n,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
-        .scaling = j->table || mase_cli_flag(j->c, MASE_CLI_raw) ? &j->checkpoint.scaling : NULL,
+        .scaling = j->table || mase_cli_flag(j->c, MASE_CLI_raw) ? &j->work.trained.scaling : NULL,
     };
-    mase_cli_tell_draws(j->graph);
-    MASE_TRY(mase_predictor_new(&j->predictor, j->graph, &j->data.sample, &opts, err));
+    mase_cli_tell_draws(j->work.graph);
+    MASE_TRY(mase_predictor_new(&j->predictor, j->work.graph, &j->data.sample, &opts, err));
     const struct mase_shape result = mase_predictor_result(j->predictor);
     struct mase_shape shape = { result.rank + 1, { n } };
     memcpy(shape.dim + 1, result.dim, (size_t)result.rank * sizeof result.dim[0]);
-    const bool floats = j->checkpoint.target_scaling.n; /* what is scaled back is no integer */
+    const bool floats = j->work.trained.target_scaling.n; /* what is scaled back is no integer */
     const enum mase_dtype dtype = floats ? MASE_F32 : mase_predictor_dtype(j->predictor);
     j->y = mase_tensor(&j->c->arena, dtype, &shape, true);
     const uint64_t started = mase_clock();
@@ -405,10 +398,12 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
     MASE_TRY(need(c, MASE_CLI_input, err));
     MASE_TRY(need(c, MASE_CLI_output, err));
-    MASE_TRY(find_model(&j, err));
+    if (j.work.word.kind == MASE_WORD_NONE)
+        return mase_fail(err, MASE_EVALUE, "No model provided! It is required.");
+    j.model = mase_cli_named_model(c, &j.work);
     MASE_TRY(read_checkpoint(&j, err));
     MASE_TRY(read_samples(&j, err));
     MASE_TRY(find_data(&j, err));
@@ -416,6 +411,6 @@ enum mase_status mase_cli_predict(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = predict(&j, err);
     mase_predictor_free(j.predictor);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     return st;
 }

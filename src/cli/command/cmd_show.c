@@ -124,9 +124,17 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
     return record ? mase_show_record(s, err) : MASE_OK;
 }
 
+/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
+static const char *weights_behind(struct mase_arena *a, const char *word)
+{
+    const bool alone = mase_is_dir(word) && !mase_network_in(a, word);
+    const char *inside = alone ? mase_weights_in(a, word) : NULL;
+    return inside ? inside : word;
+}
+
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
-    s->word = mase_cli_weights_behind(&s->c->arena, s->word);
+    s->word = weights_behind(&s->c->arena, s->word);
     MASE_TRY(mase_file_kind_find(&s->kind, s->word, err));
     const char *network = mase_network_in(&s->c->arena, s->word);
     if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))

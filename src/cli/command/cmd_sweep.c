@@ -25,10 +25,10 @@ struct job {
     uint64_t started; /* mase_clock */
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
-    enum mase_cli_weights weights;
     struct mase_cli_set_axis sets[MASE_SWEEP_MAX_AXES]; /* of --set */
     int set_count;
     const struct mase_value *models; /* a list, or the one */
+    struct mase_opened *works;       /* one for each model; the first also for weights and data */
     const struct mase_model *model;  /* the one; of several, their names in one */
     int model_count;
     struct mase_graph **networks;         /* owned, one for each model and combination of sets */
@@ -64,31 +64,49 @@ static enum mase_status collect_options(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* One of several models starts from the weights that are named for all, or from the seed. */
+static enum mase_status find_listed(struct mase_opened *w, struct mase_cli *c,
+                                    const struct mase_work_choice *o, struct mase_err *err)
+{
+    if (o->weights)
+        return mase_cli_find_choice(w, c, o, err);
+    MASE_TRY(mase_work_find(w, o, err));
+    w->source = MASE_WEIGHTS_SEED;
+    w->weights = w->choice.data.weights = NULL;
+    return MASE_OK;
+}
+
 /* The models, each by its name; of several a joint one stands for them all in the records. */
+static enum mase_status find_joint(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_model *joint = mase_new(a, struct mase_model);
+    const char *names = "";
+    for (int i = 0; i < j->models->count; i++) {
+        struct mase_work_choice o;
+        MASE_TRY(mase_cli_choose(&o, j->c, err));
+        o.model = j->models->items[i]->s;
+        o.model_at = j->models->items[i]->at;
+        o.layers = NULL;
+        MASE_TRY(find_listed(&j->works[i], j->c, &o, err));
+        MASE_TRY(mase_cli_find_model(&j->model, j->c, &j->works[i], err));
+        names = mase_arena_printf(a, "%s%s%s", names, i ? ", " : "", o.model);
+    }
+    *joint = *j->model;
+    joint->name = names;
+    j->model = joint;
+    return MASE_OK;
+}
+
 static enum mase_status find_models(struct job *j, struct mase_err *err)
 {
-    struct mase_cli *c = j->c;
-    struct mase_str names = { 0 };
-    if (j->models->kind != MASE_LIST) {
-        j->model_count = 1;
-        return mase_cli_find_model(&j->model, c, err);
-    }
-    struct mase_value *given = c->setting[MASE_CLI_model].cmdline;
-    struct mase_model *joint = mase_new(&c->arena, struct mase_model);
-    enum mase_status st = MASE_OK;
-    for (int i = 0; i < j->models->count && !st; i++) {
-        c->setting[MASE_CLI_model].cmdline = j->models->items[i];
-        st = mase_cli_find_model(&j->model, c, err);
-        mase_str_printf(&names, "%s%s", i ? ", " : "", j->models->items[i]->s);
-    }
-    if (!st)
-        *joint = *j->model;
-    joint->name = mase_arena_strdup(&c->arena, mase_str_text(&names));
-    j->model = joint;
-    j->model_count = j->models->count;
-    c->setting[MASE_CLI_model].cmdline = given;
-    mase_str_release(&names);
-    return st;
+    const bool several = j->models->kind == MASE_LIST;
+    j->model_count = several ? j->models->count : 1;
+    j->works = mase_new_array(&j->c->arena, struct mase_opened, (size_t)j->model_count);
+    if (several)
+        return find_joint(j, err);
+    MASE_TRY(mase_cli_find_work(j->works, j->c, err));
+    return mase_cli_find_model(&j->model, j->c, j->works, err);
 }
 
 /* What stands for the models in the name of a folder: "jsc-tiny,jsc-toy". */
@@ -106,14 +124,13 @@ static const char *folder_name(struct job *j)
 static enum mase_status find_folders(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
-    struct mase_value **project = &c->setting[MASE_CLI_project].cmdline;
     if (mase_cli_value(c, MASE_CLI_project)->kind == MASE_NONE) {
         char *name =
             mase_arena_printf(&c->arena, "%s_%s_%s_sweep", folder_name(j),
                               mase_cli_text(c, MASE_CLI_task), mase_cli_text(c, MASE_CLI_dataset));
         for (char *p = name; (p = strchr(p, '/'));)
             *p = '-';
-        *project = mase_value_string(&c->arena, name);
+        mase_cli_settle(c, MASE_CLI_project, mase_value_string(&c->arena, name));
     }
     MASE_TRY(mase_cli_find_project(&j->project_dir, c, err));
     j->dir = mase_path_join(&c->arena, j->project_dir, "software/sweep");
@@ -127,14 +144,15 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
 /* Model number i, of which weights may be loaded. */
 static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, struct mase_err *err)
 {
-    struct mase_cli *c = j->c;
-    const struct mase_data_info *data = &mase_dataset_info(j->data)->data;
-    const char *name = j->models->kind == MASE_LIST ? j->models->items[i]->s : j->model->name;
-    MASE_TRY(mase_cli_open_model(g, c, name, data, err));
-    MASE_TRY(mase_cli_match_inputs(&j->data, c, *g, data, err));
-    data = &mase_dataset_info(j->data)->data;
+    struct mase_opened *w = &j->works[i];
+    w->choice.data = j->works->choice.data; /* which arrays were read */
+    MASE_TRY(mase_work_graph(w, &mase_dataset_info(j->data)->data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, w, err));
+    j->works->choice.data = w->choice.data;
     j->sweep.data = j->data;
-    MASE_TRY(mase_cli_check_size(*g, &data->sample, err));
+    MASE_TRY(mase_work_check_size(w->graph, &w->sample, err));
+    *g = w->graph;
+    w->graph = NULL;
     return j->sweep.weights ? mase_checkpoint_follow(*g, j->sweep.weights, err) : MASE_OK;
 }
 
@@ -162,7 +180,6 @@ static void add_plain(struct job *j, struct mase_graph **bases)
 /* Every model in every combination of formats. */
 static enum mase_status vary_formats(struct job *j, struct mase_err *err)
 {
-    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
     int variants = 1;
     add_plain(j, j->models_as_loaded);
     for (int i = 0; i < j->set_count; i++) {
@@ -175,20 +192,19 @@ static enum mase_status vary_formats(struct job *j, struct mase_err *err)
     j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
     for (int i = 0; i < j->model_count; i++)
         MASE_TRY(mase_cli_set_networks(j->networks + i * variants, j->c, j->models_as_loaded[i],
-                                       j->sets, j->set_count, sample, err));
+                                       j->sets, j->set_count, j->works, err));
     return MASE_OK;
 }
 
 /* Every model in the formats that the configuration gives, if it gives any. */
 static enum mase_status give_formats(struct job *j, struct mase_err *err)
 {
-    const struct mase_shape *sample = &mase_dataset_info(j->data)->data.sample;
     j->network_count = j->model_count;
     j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
     for (int i = 0; i < j->model_count; i++) {
         j->networks[i] = mase_graph_clone(j->models_as_loaded[i]);
         MASE_TRY(mase_cli_weigh(j->networks[i], j->c, err));
-        MASE_TRY(mase_cli_quantise(&j->networks[i], j->c, sample, err));
+        MASE_TRY(mase_cli_quantise(&j->networks[i], j->c, j->works, err));
     }
     return MASE_OK;
 }
@@ -199,6 +215,7 @@ static enum mase_status open_networks(struct job *j, struct mase_err *err)
     j->models_as_loaded = mase_new_array(a, struct mase_graph *, (size_t)j->model_count);
     for (int i = 0; i < j->model_count; i++)
         MASE_TRY(open_base(&j->models_as_loaded[i], j, i, err));
+    j->works->sample = mase_dataset_info(j->data)->data.sample;
     MASE_TRY(j->set_count ? vary_formats(j, err) : give_formats(j, err));
     j->bases = mase_new_array(a, const struct mase_graph *, (size_t)j->network_count);
     for (int i = 0; i < j->network_count; i++) {
@@ -215,15 +232,15 @@ static enum mase_status open_networks(struct job *j, struct mase_err *err)
 static enum mase_status open_inputs(struct job *j, struct mase_err *err)
 {
     struct mase_cli *c = j->c;
-    MASE_TRY(mase_cli_load_kind(&j->weights, c, err));
-    if (j->weights == MASE_CLI_SAVED)
+    const struct mase_opened *w = j->works;
+    if (w->source == MASE_WEIGHTS_SAVED)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "a sweep starts from initial weights or a file of weights, not from a "
                          "saved graph");
-    j->sweep.weights = j->weights == MASE_CLI_OWN ? NULL : mase_cli_text(c, MASE_CLI_load_name);
-    MASE_TRY(mase_cli_load_opts(&j->sweep.load, c, err));
+    j->sweep.weights = w->source == MASE_WEIGHTS_FILE ? w->weights : NULL;
+    j->sweep.load = w->choice.load;
     MASE_TRY(mase_cli_pruning(&j->sweep.prune, c, err));
-    MASE_TRY(mase_cli_open_data(&j->data, c, err));
+    MASE_TRY(mase_work_open_data(&j->data, j->works, err));
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));
     mase_cli_tell_weights(c, j->networks[0], j->sweep.weights);
@@ -406,7 +423,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                       .name = "run.json",
                                                       .model = j->model,
                                                       .graph = j->sweep.network,
-                                                      .weights = j->weights,
+                                                      .weights = j->works->source,
                                                       .dataset = mase_cli_data_record(a, j->data),
                                                       .threads = 1, /* each configuration */
                                                       .results = results(j),
@@ -447,6 +464,8 @@ enum mase_status mase_cli_sweep(struct mase_cli *c, struct mase_err *err)
     mase_cli_unclaim(&j.claim);
     for (int i = 0; j.networks && i < j.network_count; i++)
         mase_graph_free(j.networks[i]);
+    for (int i = 0; i < j.model_count; i++)
+        mase_work_close(&j.works[i]);
     for (int i = 0; i < j.model_count && j.models_as_loaded; i++)
         mase_graph_free(j.models_as_loaded[i]);
     mase_dataset_close(j.data);

@@ -5,6 +5,7 @@
 #define MASE_CLI_COMMAND_CMD_SWEEP_H
 
 #include <mase/sweep.h>
+#include <mase/work.h>
 
 #include "cli/cli.h"
 
@@ -33,7 +34,6 @@ enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c,
 enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli *c,
                                        const struct mase_graph *base,
                                        const struct mase_cli_set_axis *axes, int count,
-                                       const struct mase_shape *sample,
-                                       struct mase_err *err) MASE_MUST_CHECK;
+                                       struct mase_opened *w, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_CLI_COMMAND_CMD_SWEEP_H */

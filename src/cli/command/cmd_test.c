@@ -18,14 +18,12 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
+    struct mase_opened work; /* its graph is owned */
     const char *project_dir;
     uint64_t started;
-    struct mase_dataset *data; /* owned, like the next two */
-    struct mase_graph *graph;
+    struct mase_dataset *data; /* owned, like the next */
     struct mase_predictor *predictor;
     const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
-    struct mase_checkpoint_info checkpoint;
     struct mase_classes classes;
     int threads;
     struct mase_objective objective;
@@ -56,20 +54,17 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
-    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
     MASE_TRY(mase_cli_objective(&j->objective, j->c, err));
-    const enum mase_status opened = mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err);
+    const enum mase_status opened = mase_work_open_data(&j->data, &j->work, err);
     if (opened)
-        return mase_cli_fail_data(j->c, j->model, opened, err);
-    mase_classes_match(&j->classes, &j->c->arena, j->data, &j->checkpoint);
-    const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
-    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, j->graph, info, err));
-    info = &mase_dataset_info(j->data)->data;
-    j->began = mase_cli_graph_text(&j->c->arena, j->model, j->graph);
-    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &info->sample, err));
+        return mase_cli_fail_data(&j->work, opened, err);
+    mase_classes_match(&j->classes, &j->c->arena, j->data, &j->work.trained);
+    MASE_TRY(mase_cli_build(&j->work, j->c, &mase_dataset_info(j->data)->data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, &j->work, err));
+    j->began = mase_cli_graph_text(&j->c->arena, j->model, j->work.graph);
+    MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
-    j->threads = mase_predict_threads(j->graph, &info->sample, rows_of(j).count, (int)asked);
+    j->threads = mase_predict_threads(j->work.graph, &j->work.sample, rows_of(j).count, (int)asked);
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
         .coupled_batch = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
@@ -78,8 +73,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
         .batch = mase_cli_loss_batch(j->c, &j->objective),
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
     };
-    mase_cli_tell_draws(j->graph);
-    return mase_predictor_new(&j->predictor, j->graph, &info->sample, &opts, err);
+    mase_cli_tell_draws(j->work.graph);
+    return mase_predictor_new(&j->predictor, j->work.graph, &j->work.sample, &opts, err);
 }
 
 /* ---- tables ---- */
@@ -130,7 +125,7 @@ static void put_overall(struct job *j)
     put_table(j, "also", &t);
     mase_sheets_line(&j->c->sheets, "%s on %s of %s%s", j->model->name,
                      mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all rows" : "the test split",
-                     info->data.name, mase_graph_is_quantised(j->graph) ? ", quantised" : "");
+                     info->data.name, mase_graph_is_quantised(j->work.graph) ? ", quantised" : "");
     if (info->notice)
         mase_sheets_line(&j->c->sheets, "%s", info->notice);
 }
@@ -225,7 +220,7 @@ static struct mase_value *results(const struct job *j)
     mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
     mase_value_set(a, v, score_key(j), mase_value_measured(a, e->score));
     mase_evaluation_set(a, v, e, j->classes.names);
-    struct mase_value *lost = mase_lost_weights(a, j->graph);
+    struct mase_value *lost = mase_lost_weights(a, j->work.graph);
     if (lost)
         mase_value_set(a, v, "rounded_weights", lost);
     return v;
@@ -238,7 +233,7 @@ static void put_json(const struct job *j, struct mase_value *found)
     mase_value_set(a, v, "model", mase_value_string(a, j->model->name));
     mase_value_set(a, v, "dataset", mase_cli_data_record(a, j->data));
     mase_value_set(a, v, "weights", mase_value_string(a, mase_cli_text(j->c, MASE_CLI_load_name)));
-    const char *formats = mase_cli_formats_in(a, j->graph);
+    const char *formats = mase_cli_formats_in(a, j->work.graph);
     mase_value_set(a, v, "quantised", formats ? mase_value_string(a, formats) : mase_value_none(a));
     for (int i = 0; i < found->count; i++)
         mase_value_set(a, v, found->keys[i], found->items[i]);
@@ -258,8 +253,8 @@ static enum mase_status write_files(const struct job *j, struct mase_value *foun
                                                       .project_dir = j->project_dir,
                                                       .name = "software/test/run.json",
                                                       .model = j->model,
-                                                      .graph = j->graph,
-                                                      .weights = j->weights,
+                                                      .graph = j->work.graph,
+                                                      .weights = j->work.source,
                                                       .dataset = mase_cli_data_record(a, j->data),
                                                       .isa = mase_predictor_isa(j->predictor),
                                                       .threads = j->threads,
@@ -285,14 +280,14 @@ static void tell_seen(struct job *j)
 {
     const double some = 0.01;
     const struct mase_split_rows rows = rows_of(j);
-    j->seen = mase_seen_share(&j->checkpoint.seen, j->data, rows);
+    j->seen = mase_seen_share(&j->work.trained.seen, j->data, rows);
     if (j->seen < some)
         return;
     const char *text = mase_arena_printf(
         &j->c->arena,
         "%s%.0f %% of the %lld rows that are tested were trained on: of new ones the network may "
         "know less than the test says",
-        j->checkpoint.seen.all ? "" : "about ", fmax(100 * j->seen, 1), (long long)rows.count);
+        j->work.trained.seen.all ? "" : "about ", fmax(100 * j->seen, 1), (long long)rows.count);
     if (mase_cli_flag(j->c, MASE_CLI_all_rows)) /* as was asked for */
         mase_info("%s", text);
     else
@@ -343,16 +338,15 @@ enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock() };
     MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    if (!mase_cli_text(c, MASE_CLI_load_name))
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
+    if (!j.work.weights)
         return fail_no_checkpoint(c, err);
-    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(mase_cli_find_model(&j.model, c, &j.work, err));
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = run(&j, err);
     mase_predictor_free(j.predictor);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     mase_dataset_close(j.data);
     return st;
 }

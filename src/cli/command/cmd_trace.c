@@ -16,7 +16,7 @@ enum { SHOWN = 8 }; /* values of a node, unless --node asks for it alone */
 
 struct job {
     struct mase_cli *c;
-    struct mase_cli_net plain, quantised; /* quantised.graph is NULL when there is none */
+    struct mase_opened plain, quantised; /* quantised.graph is NULL when there is none */
     struct mase_values a, b;
     const char *source;
 };
@@ -32,10 +32,10 @@ static bool is_quantised(const struct mase_graph *g)
 }
 
 /* The same network in float. It borrows the weights. */
-static void strip(struct mase_cli_net *out, const struct mase_cli_net *n)
+static void strip(struct mase_opened *out, const struct mase_opened *n)
 {
     *out = *n;
-    out->weights = (struct mase_tensors){ 0 };
+    out->tensors = (struct mase_tensors){ 0 };
     out->graph = mase_graph_clone(n->graph);
     mase_graph_drop_formats(out->graph);
 }
@@ -62,10 +62,10 @@ static enum mase_status open_both(struct job *j, const char *word, struct mase_e
 static void close_both(struct job *j)
 {
     /* a graph goes before the one whose weights it borrows */
-    struct mase_cli_net *first =
+    struct mase_opened *first =
         j->plain.graph && j->plain.graph->weights_borrowed ? &j->plain : &j->quantised;
-    mase_cli_net_close(first);
-    mase_cli_net_close(first == &j->plain ? &j->quantised : &j->plain);
+    mase_work_close(first);
+    mase_work_close(first == &j->plain ? &j->quantised : &j->plain);
 }
 
 static enum mase_status compute(struct job *j, struct mase_err *err)

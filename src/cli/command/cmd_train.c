@@ -21,13 +21,12 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
+    struct mase_opened work; /* its graph is owned */
     const char *project_dir, *software, *ckpt_dir;
     uint64_t started;
     struct mase_train_opts opts;
     struct mase_objective objective;
-    struct mase_dataset *data; /* owned, like the next three */
-    struct mase_graph *graph;
+    struct mase_dataset *data; /* owned, like the next */
     struct mase_trainer *trainer;
     struct mase_cli_train_files files;
     struct mase_cli_claim claim;
@@ -96,8 +95,8 @@ static enum mase_status resume(struct job *j, const char *path, struct mase_err 
 static enum mase_status check_distill(const struct job *j, struct mase_err *err)
 {
     const struct mase_value *v = mase_cli_value(j->c, MASE_CLI_distill);
-    MASE_TRY(mase_train_check_distill(&j->opts, j->graph, v->at, err));
-    if (j->opts.distill > 0 && j->weights == MASE_CLI_INITIALISED && !j->opts.quantize_after)
+    MASE_TRY(mase_train_check_distill(&j->opts, j->work.graph, v->at, err));
+    if (j->opts.distill > 0 && j->work.source == MASE_WEIGHTS_SEED && !j->opts.quantize_after)
         mase_warn("distill: the float network to learn from has initial weights; --load gives it "
                   "better ones, and --quantize-after trains it first");
     return MASE_OK;
@@ -136,19 +135,17 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_train_objective(&j->objective, &j->opts, err));
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
-    const enum mase_status opened = mase_cli_open_data(&j->data, j->c, err);
+    const enum mase_status opened = mase_work_open_data(&j->data, &j->work, err);
     if (opened)
-        return mase_cli_fail_data(j->c, j->model, opened, err);
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, &mase_dataset_info(j->data)->data,
-                            j->weights, err));
-    MASE_TRY(
-        mase_cli_match_inputs(&j->data, j->c, j->graph, &mase_dataset_info(j->data)->data, err));
-    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &mase_dataset_info(j->data)->data.sample, err));
-    MASE_TRY(mase_cli_freeze(j->graph, j->c, err));
+        return mase_cli_fail_data(&j->work, opened, err);
+    MASE_TRY(mase_cli_build(&j->work, j->c, &mase_dataset_info(j->data)->data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, &j->work, err));
+    MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
+    MASE_TRY(mase_cli_freeze(j->work.graph, j->c, err));
     MASE_TRY(check_distill(j, err));
     mase_cli_log_data(&j->c->arena, j->data);
-    warn_of_ending(j->graph, &j->objective);
-    MASE_TRY(mase_trainer_new(&j->trainer, j->graph, j->data, &j->opts, err));
+    warn_of_ending(j->work.graph, &j->objective);
+    MASE_TRY(mase_trainer_new(&j->trainer, j->work.graph, j->data, &j->opts, err));
     if (j->saves)
         MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
     if (again)
@@ -163,7 +160,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                                       .dataset = mase_dataset_info(j->data)->data.name,
                                       .opts = &j->opts,
                                       .task = j->objective.task,
-                                      .quantised = mase_graph_is_quantised(j->graph),
+                                      .quantised = mase_graph_is_quantised(j->work.graph),
                                       .learns_bits = mase_trainer_learns_bits(j->trainer),
                                       .resume = again,
                                       .step = mase_trainer_state(j->trainer)->step,
@@ -173,12 +170,13 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
 
 static void print_summary(const struct job *j)
 {
-    mase_cli_summary(j->c, j->model, j->graph, &j->objective);
-    mase_info("%lld trainable parameters, %lld batches of %lld an epoch, %s with %d %s",
-              (long long)(mase_graph_param_count(j->graph) - mase_graph_frozen_count(j->graph)),
-              (long long)mase_trainer_batches(j->trainer), (long long)j->opts.batch_size,
-              mase_plan_isa(mase_trainer_plan(j->trainer)), mase_trainer_threads(j->trainer),
-              mase_trainer_threads(j->trainer) == 1 ? "thread" : "threads");
+    mase_cli_summary(j->c, j->model, j->work.graph, &j->objective);
+    mase_info(
+        "%lld trainable parameters, %lld batches of %lld an epoch, %s with %d %s",
+        (long long)(mase_graph_param_count(j->work.graph) - mase_graph_frozen_count(j->work.graph)),
+        (long long)mase_trainer_batches(j->trainer), (long long)j->opts.batch_size,
+        mase_plan_isa(mase_trainer_plan(j->trainer)), mase_trainer_threads(j->trainer),
+        mase_trainer_threads(j->trainer) == 1 ? "thread" : "threads");
 }
 
 /* ---- while it runs ---- */
@@ -363,7 +361,7 @@ static enum mase_status record(const struct job *j, struct mase_value *files, st
                                    .name = "run.json",
                                    .model = j->model,
                                    .graph = mase_trainer_graph(j->trainer),
-                                   .weights = j->weights,
+                                   .weights = j->work.source,
                                    .dataset = mase_cli_data_record(a, j->data),
                                    .isa = mase_plan_isa(mase_trainer_plan(j->trainer)),
                                    .threads = mase_trainer_threads(j->trainer),
@@ -409,10 +407,9 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1, .claim = { .lock = -1 } };
     MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
     MASE_TRY(bind_options(&j, err));
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(mase_cli_find_model(&j.model, c, &j.work, err));
     mase_cli_announce(c);
     warn_of_differences(c);
     MASE_TRY(find_folders(&j, err));
@@ -421,7 +418,7 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
         (void)!mase_cli_train_files_close(&j.files, NULL, mase_value_list(&c->arena), NULL);
     mase_cli_unclaim(&j.claim);
     mase_trainer_free(j.trainer);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     mase_dataset_close(j.data);
     return st;
 }

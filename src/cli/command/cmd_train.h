@@ -19,18 +19,6 @@ void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
 /* ---- data_options.c ---- */
 
-/* What the file or folder that --load names says of its training data. What a file of --scaling
- * says goes before it. */
-enum mase_status mase_cli_checkpoint_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                          enum mase_cli_weights kind,
-                                          struct mase_err *err) MASE_MUST_CHECK;
-/* The same without --scaling. */
-enum mase_status mase_cli_loaded_info(struct mase_checkpoint_info *info, struct mase_cli *c,
-                                      struct mase_err *err) MASE_MUST_CHECK;
-/* The dataset of the options for weights that were trained so. */
-enum mase_status mase_cli_open_data_for(struct mase_dataset **d, struct mase_cli *c,
-                                        const struct mase_checkpoint_info *info,
-                                        struct mase_err *err) MASE_MUST_CHECK;
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
 
@@ -58,13 +46,6 @@ enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_
 int64_t mase_cli_loss_batch(const struct mase_cli *c, const struct mase_objective *o);
 /* A place within a loss of one's own becomes that in the file where it was set, if it was there. */
 void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err);
-/* Where the options do not say what the run is for, it is what the weights were trained for. */
-enum mase_status mase_cli_settle_task(struct mase_cli *c, const struct mase_checkpoint_info *info,
-                                      struct mase_err *err) MASE_MUST_CHECK;
-/* The same of what --load names, before the options are shown. */
-enum mase_status mase_cli_settle_load(struct mase_cli *c, enum mase_cli_weights kind,
-                                      struct mase_err *err) MASE_MUST_CHECK;
-
 /* "Accuracy" of "accuracy"; in a. */
 const char *mase_cli_capital(struct mase_arena *a, const char *word);
 

@@ -21,12 +21,10 @@ struct job {
     struct mase_cli *c;
     const struct mase_model *model;
     const struct mase_data_info *data;
-    enum mase_cli_weights weights;
-    struct mase_checkpoint_info trained; /* what the weights were trained on */
-    const char *project_dir;             /* .../mase_output/jsc-tiny */
-    const char *transform_dir;           /* its software/transform */
-    uint64_t started;                    /* mase_clock */
-    struct mase_graph *graph;            /* owned */
+    struct mase_opened work;   /* its graph is owned */
+    const char *project_dir;   /* .../mase_output/jsc-tiny */
+    const char *transform_dir; /* its software/transform */
+    uint64_t started;          /* mase_clock */
     struct mase_manager manager;
     struct mase_cli_samples samples; /* what passes read the dataset through */
     struct mase_cli_claim claim;
@@ -36,10 +34,9 @@ struct job {
 
 static enum mase_status find_model(struct job *j, struct mase_err *err)
 {
-    const struct mase_value *dataset = mase_cli_value(j->c, MASE_CLI_dataset);
-    MASE_TRY(mase_cli_find_model(&j->model, j->c, err));
-    if (mase_cli_data_info(&j->data, j->c, dataset->s, err))
-        return mase_place(err, dataset->at);
+    MASE_TRY(mase_cli_find_model(&j->model, j->c, &j->work, err));
+    if (mase_work_data_info(&j->data, &j->work, j->work.choice.data.dataset, err))
+        return mase_place(err, j->work.choice.data.at);
     return MASE_OK;
 }
 
@@ -87,15 +84,12 @@ static enum mase_status find_dumps(struct job *j, struct mase_err *err)
 
 static enum mase_status build(struct job *j, struct mase_err *err)
 {
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, j->data, j->weights, err));
-    const char *features = mase_cli_text(j->c, MASE_CLI_features);
-    MASE_TRY(mase_cli_match_inputs(NULL, j->c, j->graph, j->data, err));
-    if (features != mase_cli_text(j->c, MASE_CLI_features)) /* other arrays than were looked at */
-        MASE_TRY(mase_cli_data_info(&j->data, j->c, j->data->name, err));
-    mase_cli_sample_inputs(&j->manager.env, &j->c->arena, j->graph, &j->data->sample);
+    MASE_TRY(mase_cli_build(&j->work, j->c, j->data, err));
+    MASE_TRY(mase_cli_match_data(&j->data, j->c, &j->work, err));
+    mase_cli_sample_inputs(&j->manager.env, &j->c->arena, j->work.graph, &j->data->sample);
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
-    j->manager.env.threads =
-        mase_predict_threads(j->graph, &j->data->sample, j->samples.source.batch_size, (int)asked);
+    j->manager.env.threads = mase_predict_threads(j->work.graph, &j->data->sample,
+                                                  j->samples.source.batch_size, (int)asked);
     return MASE_OK;
 }
 
@@ -108,7 +102,7 @@ static enum mase_status rehearse(const struct job *j, struct mase_err *err)
                                        .input_count = j->manager.env.input_count,
                                        .seed = j->manager.env.seed,
                                        .rehearsal = true } };
-    struct mase_graph *copy = mase_graph_clone(j->graph);
+    struct mase_graph *copy = mase_graph_clone(j->work.graph);
     const enum mase_log_level level = mase_log_get_level();
     const struct mase_pass_runs *runs = &j->c->passes;
     enum mase_status st = MASE_OK;
@@ -134,8 +128,8 @@ static enum mase_status save(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     const char *dir = mase_path_join(a, j->transform_dir, "transformed_ckpt");
-    MASE_TRY(mase_manager_save(&j->manager, &j->graph, dir, err));
-    return mase_trained_keep(dir, a, &j->trained, j->manager.env.files, err);
+    MASE_TRY(mase_manager_save(&j->manager, &j->work.graph, dir, err));
+    return mase_trained_keep(dir, a, &j->work.trained, j->manager.env.files, err);
 }
 
 /* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */
@@ -151,8 +145,8 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                              .project_dir = j->project_dir,
                                                              .name = "run.json",
                                                              .model = j->model,
-                                                             .graph = j->graph,
-                                                             .weights = j->weights,
+                                                             .graph = j->work.graph,
+                                                             .weights = j->work.source,
                                                              .dataset = describe_data(j),
                                                              .started = j->started },
                                   &j->manager, err);
@@ -164,7 +158,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", j->data->name);
-    MASE_TRY(mase_cli_checkpoint_info(&j->trained, j->c, j->weights, err));
+    MASE_TRY(mase_work_read_scaling(&j->work, err));
     MASE_TRY(build(j, err));
     MASE_TRY(rehearse(j, err));
     MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, false, err));
@@ -172,9 +166,9 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     mase_info("Transforming model '%s'...", j->model->name);
     if (!j->c->passes.count)
         mase_warn("the configuration has no pass; the network is saved as it is");
-    const char *before = mase_cli_graph_text(a, j->model, j->graph);
-    MASE_TRY(mase_manager_run_list(&j->manager, &j->graph, &j->c->passes, err));
-    mase_lost_log(j->graph, false);
+    const char *before = mase_cli_graph_text(a, j->model, j->work.graph);
+    MASE_TRY(mase_manager_run_list(&j->manager, &j->work.graph, &j->c->passes, err));
+    mase_lost_log(j->work.graph, false);
     MASE_TRY(save(j, err));
     MASE_TRY(mase_cli_save_graph(a, before, j->transform_dir, j->manager.env.files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));
@@ -188,7 +182,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 static void set_up_manager(struct job *j)
 {
     struct mase_sheets *sheets = &j->c->sheets;
-    mase_cli_manager_init(&j->manager, j->c, &j->samples);
+    mase_cli_manager_init(&j->manager, j->c, &j->samples, &j->work);
     j->manager.env.out = mase_sheets_for_programs(sheets) ? stderr : stdout; /* it is for people */
     j->manager.env.sheets = sheets;
     j->manager.env.out_dir = j->transform_dir;
@@ -205,7 +199,7 @@ enum mase_status mase_cli_transform(struct mase_cli *c, struct mase_err *err)
 enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .claim = { .lock = -1 } };
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
     MASE_TRY(find_model(&j, err));
     mase_cli_announce(c);
     MASE_TRY(find_project(&j, err));
@@ -214,7 +208,7 @@ enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = run(&j, err);
     mase_cli_unclaim(&j.claim);
     mase_manager_release(&j.manager);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     mase_cli_samples_close(&j.samples);
     return st;
 }

@@ -10,23 +10,18 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    enum mase_cli_weights weights;
-    struct mase_dataset *data; /* owned, like the next */
-    struct mase_graph *graph;
-    struct mase_checkpoint_info checkpoint;
+    struct mase_opened work;   /* its graph is owned */
+    struct mase_dataset *data; /* owned */
     struct mase_verification v;
 };
 
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
-    MASE_TRY(mase_cli_checkpoint_info(&j->checkpoint, j->c, j->weights, err));
-    MASE_TRY(mase_cli_open_data_for(&j->data, j->c, &j->checkpoint, err));
-    const struct mase_data_info *info = &mase_dataset_info(j->data)->data;
-    MASE_TRY(mase_cli_build(&j->graph, j->c, j->model, info, j->weights, err));
-    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, j->graph, info, err));
-    info = &mase_dataset_info(j->data)->data;
-    MASE_TRY(mase_cli_quantise(&j->graph, j->c, &info->sample, err));
-    if (mase_graph_is_quantised(j->graph))
+    MASE_TRY(mase_work_open_data(&j->data, &j->work, err));
+    MASE_TRY(mase_cli_build(&j->work, j->c, &mase_dataset_info(j->data)->data, err));
+    MASE_TRY(mase_cli_match_inputs(&j->data, j->c, &j->work, err));
+    MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
+    if (mase_graph_is_quantised(j->work.graph))
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE,
                      "%s has no number formats: give --config with [passes.quantize], or load a "
@@ -106,7 +101,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         return mase_fail(err, MASE_EVALUE, "%s has no rows to verify the network on",
                          mase_dataset_info(j->data)->data.name);
     mase_info("Verifying model '%s' on %lld samples...", j->model->name, (long long)rows.count);
-    MASE_TRY(mase_verify(&j->v, &j->c->arena, j->graph, j->data, rows, err));
+    MASE_TRY(mase_verify(&j->v, &j->c->arena, j->work.graph, j->data, rows, err));
     if (mase_cli_wants_json(j->c)) {
         put_json(j);
         return MASE_OK;
@@ -120,15 +115,14 @@ enum mase_status mase_cli_verify(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c };
     MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_load_kind(&j.weights, c, err));
-    if (!mase_cli_text(c, MASE_CLI_load_name))
+    MASE_TRY(mase_cli_find_work(&j.work, c, err));
+    if (!j.work.weights)
         return mase_fail(err, MASE_EVALUE,
                          "verify needs --load PATH: the weights, or a folder that "
                          "was saved");
-    MASE_TRY(mase_cli_settle_load(c, j.weights, err));
-    MASE_TRY(mase_cli_find_model(&j.model, c, err));
+    MASE_TRY(mase_cli_find_model(&j.model, c, &j.work, err));
     const enum mase_status st = run(&j, err);
-    mase_graph_free(j.graph);
+    mase_work_close(&j.work);
     mase_dataset_close(j.data);
     return st;
 }

@@ -14,17 +14,17 @@
 
 struct job {
     struct mase_cli *c;
-    struct mase_cli_net a, b;
+    struct mase_opened a, b;
     struct mase_quantised *list;
     int count;
 };
 
 /* ---- whose values ---- */
 
-static enum mase_status lacks(const struct mase_cli_net *n, const struct mase_quantised *p,
+static enum mase_status lacks(const struct mase_opened *n, const struct mase_quantised *p,
                               struct mase_err *err)
 {
-    return mase_fail(err, MASE_EVALUE, "'%s' has no %s of that shape", n->word, p->name);
+    return mase_fail(err, MASE_EVALUE, "'%s' has no %s of that shape", n->word.text, p->name);
 }
 
 /* Both are networks: the floats are those of A, the quantised values those of B. */
@@ -48,9 +48,9 @@ static enum mase_status take_values(struct job *j, struct mase_err *err)
 {
     for (int i = 0; i < j->count; i++) {
         const struct mase_tensor *q = NULL;
-        for (int k = 0; k < j->b.weights.count; k++)
-            if (mase_streq(j->b.weights.items[k].name, j->list[i].name))
-                q = &j->b.weights.items[k].tensor;
+        for (int k = 0; k < j->b.tensors.count; k++)
+            if (mase_streq(j->b.tensors.items[k].name, j->list[i].name))
+                q = &j->b.tensors.items[k].tensor;
         if (!q || !mase_quantised_judge(&j->list[i], q))
             return lacks(&j->b, &j->list[i], err);
     }
@@ -68,14 +68,14 @@ static enum mase_status collect(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_net_adopt(&j->a, &j->b, err));
     if (!j->a.graph)
         return mase_fail(err, MASE_EVALUE, "'%s' holds weights alone: name the network, too",
-                         j->a.word);
-    const struct mase_cli_net *formats = j->b.graph ? &j->b : &j->a;
+                         j->a.word.text);
+    const struct mase_opened *formats = j->b.graph ? &j->b : &j->a;
     j->count = mase_quantised_params(&j->list, &c->arena, formats->graph);
     if (!j->count)
         return mase_fail(err, MASE_EVALUE,
                          "no parameter of '%s' is quantised: name a folder that transform saved, "
                          "or give --config FILE",
-                         formats->word);
+                         formats->word.text);
     if (!second)
         return MASE_OK;
     return j->b.graph ? take_floats(j, err) : take_values(j, err);
@@ -253,7 +253,7 @@ enum mase_status mase_cli_weights_command(struct mase_cli *c, struct mase_err *e
     MASE_TRY(mase_cli_subject(&word, c, err));
     MASE_TRY(mase_cli_net_open(&j.a, c, word, err));
     enum mase_status st = report(&j, err);
-    mase_cli_net_close(&j.b); /* it may borrow from the other */
-    mase_cli_net_close(&j.a);
+    mase_work_close(&j.b); /* it may borrow from the other */
+    mase_work_close(&j.a);
     return st;
 }

@@ -205,9 +205,9 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
             MASE_TRY(
                 mase_cli_option_check(&r->c->setting[ids[i]].file, r->arena, ids[i], key, v, err));
     }
-    r->c->config = mase_value_get(r->run, "configuration"); /* a model may be listed in it */
-    if (!is_listed(r))
-        r->c->setting[MASE_CLI_model].cmdline = r->c->setting[MASE_CLI_model].file;
+    r->c->config = mase_value_copy(r->arena, mase_value_get(r->run, "configuration"));
+    if (!is_listed(r)) /* the layers are those of another model */
+        mase_value_set(r->arena, r->c->config, "model", mase_value_none(r->arena));
     static const enum mase_cli_option_id paths[] = { MASE_CLI_data_dir, MASE_CLI_scaling };
     const bool trained = mase_streq(r->action, "train"); /* its checkpoints say the scaling */
     for (int i = 0; i < (trained ? 1 : 2); i++) {

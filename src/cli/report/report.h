@@ -67,6 +67,7 @@ struct mase_report {
     const struct mase_value *costs, *costs_before; /* as count_flops has them; NULL: no network */
 
     /* section_measure.c */
+    struct mase_opened work; /* what the data are opened for; its graph is not */
     struct mase_cli_samples samples;
     struct mase_report_spreads parameters, activations;
     const char *activations_of; /* "the first 1,024 samples of ..." */

@@ -128,7 +128,17 @@ static bool is_same_data(const struct mase_report *r, const struct mase_dataset 
            info->data.classes == r->data.classes && (!sum || mase_streq(sum, info->checksum));
 }
 
-/* The data of the run, if it is still there and still the same. */
+/* The data of the run, read and scaled as its weights want it. */
+static enum mase_status open_for_run(struct mase_report *r, struct mase_err *err)
+{
+    struct mase_work_choice o;
+    MASE_TRY(mase_cli_choose(&o, r->c, err));
+    o.model = NULL;
+    MASE_TRY(mase_work_find(&r->work, &o, err));
+    return mase_work_open_data(&r->samples.dataset, &r->work, err);
+}
+
+/* And that if it is still there and still the same. */
 static bool open_data(struct mase_report *r)
 {
     const char *dir = mase_cli_text(r->c, MASE_CLI_data_dir);
@@ -137,7 +147,7 @@ static bool open_data(struct mase_report *r)
         mase_report_note(r, "nothing is measured on data: %s is gone", dir);
         return false;
     }
-    if (mase_cli_open_data(&r->samples.dataset, r->c, &why)) {
+    if (open_for_run(r, &why)) {
         mase_report_note(r, "nothing is measured on data: %s", why.msg);
         return false;
     }
@@ -241,7 +251,7 @@ static bool wants_data(const struct mase_report *r)
 
 enum mase_status mase_report_measure(struct mase_report *r, struct mase_err *err)
 {
-    mase_cli_samples_init(&r->samples, r->c);
+    mase_cli_samples_init(&r->samples, r->c, &r->work);
     if (!r->graph || !r->graph->weights)
         return MASE_OK;
     for (const struct mase_node *n = r->graph->first; n; n = n->next)

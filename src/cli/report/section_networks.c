@@ -42,17 +42,43 @@ static bool may_open(struct mase_report *r)
 static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
                                    struct mase_err *err)
 {
-    const struct mase_model *m;
+    struct mase_opened w;
+    struct mase_work_choice o;
     struct mase_err why = { 0 };
     if (kept_graph(r))
         return mase_graph_read_mg(g, kept_graph(r), err);
     if (!mase_cli_text(r->c, MASE_CLI_model) || !may_open(r)) /* or a sweep over several */
         return MASE_OK;
-    MASE_TRY(mase_cli_named_model(&m, r->c, err));
-    if (mase_cli_open_model(g, r->c, m->name, &r->data, &why))
+    MASE_TRY(mase_cli_choose(&o, r->c, err));
+    o.weights = NULL;
+    MASE_TRY(mase_work_find(&w, &o, err));
+    if (mase_work_graph(&w, &r->data, &why))
         mase_report_note(r, "the network is not shown: %s%s%s", why.path, why.path[0] ? ": " : "",
                          why.msg);
+    *g = w.graph;
     return MASE_OK;
+}
+
+/* The weights that the run began with, of its record. */
+static enum mase_status load_initial(struct mase_graph **g, struct mase_report *r,
+                                     struct mase_err *err)
+{
+    struct mase_opened w;
+    struct mase_work_choice o;
+    MASE_TRY(mase_cli_choose(&o, r->c, err));
+    if (o.weights && mase_ends_with(o.weights, ".onnx")) /* which the graph is of */
+        return MASE_OK;
+    o.model = NULL;
+    MASE_TRY(mase_work_find(&w, &o, err));
+    w.word.text = r->model; /* for messages */
+    w.graph = *g;
+    w.sample = r->data.sample;
+    w.has_sample = true;
+    const enum mase_status st = mase_work_load(&w, err);
+    *g = w.graph;
+    if (!st)
+        mase_cli_tell_weights(r->c, *g, w.weights);
+    return st;
 }
 
 /* ---- by action ---- */
@@ -91,7 +117,6 @@ static enum mase_status open_initial(struct mase_graph **g, const char **weights
 {
     const struct mase_value *load = mase_report_value(r, "configuration.options.load_name");
     const bool given = load && load->kind == MASE_STRING;
-    enum mase_cli_weights kind;
     struct mase_err why = { 0 };
     MASE_TRY(open_model(g, r, err));
     if (!*g)
@@ -102,8 +127,7 @@ static enum mase_status open_initial(struct mase_graph **g, const char **weights
     }
     if (given)
         r->c->setting[MASE_CLI_load_name].file = mase_value_copy(r->arena, load);
-    MASE_TRY(mase_cli_load_kind(&kind, r->c, err));
-    if (mase_cli_take_weights(g, r->c, r->model, &r->data.sample, kind, &why)) {
+    if (load_initial(g, r, &why)) {
         mase_graph_free(*g);
         *g = NULL;
         mase_report_note(r, "the network that the run began with is not shown: %s%s%s", why.path,

@@ -162,7 +162,7 @@ static void weights_are_told_from_their_file(void **state)
         choice.weights = cases[i].weights;
         choice.weights_type = cases[i].type;
         struct mase_err err = { 0 };
-        struct mase_work w;
+        struct mase_opened w;
         const enum mase_status st = mase_work_find(&w, &choice, &err);
         assert_true((st != MASE_OK) == (cases[i].why != NULL));
         if (cases[i].why)
