@@ -1,5 +1,5 @@
 /*
- * api.h - what libmase.so shows to others: what these marks enclose, and nothing else.
+ * api.h - the marks around declarations that libmase.so exports. Everything else is hidden.
  *
  * The library is compiled with hidden symbols. A public header encloses its declarations,
  *
@@ -7,9 +7,10 @@
  *     void mase_arena_release(struct mase_arena *a);
  *     MASE_API_END
  *
- * and so exports them from libmase.so and from ch, where plugins find them. In C++ they have C's
- * linkage. MASE_API marks a function of the stable part, in mase.h or a header that it includes: it
- * keeps its meaning, and its symbol the version MASE_0 (cmake/version_script.cmake).
+ * and so exports them from libmase.so and from ch, where plugins find them. In C++ the declarations
+ * have C linkage. MASE_API marks the stable interface, in mase.h and the headers that mase.h
+ * includes: such a function keeps its meaning, and its symbol has the version MASE_0
+ * (cmake/version_script.cmake).
  */
 #ifndef MASE_API_H
 #define MASE_API_H

@@ -2,9 +2,9 @@
  * arena.h - memory that is freed all at once.
  *
  * An arena hands out zeroed memory and frees nothing until it is released. It never returns NULL:
- * without memory the call that a program made to the library ends with MASE_ENOMEM, and the command
- * line with one line and status 1. A size that comes from a file must be checked by its reader
- * first (MASE_ELIMIT), so that no file can cause that.
+ * when memory runs out, a library call ends with MASE_ENOMEM, and the command line prints one line
+ * and exits with status 1. A reader checks every size that comes from a file first (MASE_ELIMIT),
+ * so that no file can exhaust the memory.
  *
  *     struct mase_arena a = { 0 };
  *     int *v = mase_new_array(&a, int, n);
@@ -30,7 +30,7 @@ void mase_arena_release(struct mase_arena *a);
 
 /* Zeroed, aligned to 16 bytes. A size of 0 gives a valid pointer. */
 void *mase_arena_alloc(struct mase_arena *a, size_t size);
-/* The same for n * size; what overflows is more than there is. */
+/* n * size bytes, likewise. An n * size that overflows counts as out of memory. */
 void *mase_arena_alloc_array(struct mase_arena *a, size_t n, size_t size);
 
 #define mase_new(a, T)          ((T *)mase_arena_alloc((a), sizeof(T)))
@@ -41,7 +41,8 @@ char *mase_arena_strndup(struct mase_arena *a, const char *s, size_t n);
 char *mase_arena_printf(struct mase_arena *a, const char *fmt, ...) MASE_PRINTF(2, 3);
 void *mase_arena_memdup(struct mase_arena *a, const void *p, size_t size);
 
-/* Room for one more in an arena array of *cap elements: returns p, or a doubled copy of it. */
+/* Make room for one more element in an array of n elements of this size, with room for *cap:
+ * returns p, or a copy with twice the room. */
 void *mase_arena_grow(struct mase_arena *a, void *p, int n, int *cap, size_t size);
 
 MASE_API_END

@@ -22,15 +22,15 @@ MASE_API_BEGIN
 
 /* ---- values ---- */
 
-/* How far values lie from those they should be. */
+/* Differences between two tensors. */
 struct mase_error {
     int64_t count;  /* values compared */
-    int64_t differ; /* of them not equal */
+    int64_t differ; /* values that are not equal */
     double max, mean;
     double sqnr; /* signal to noise, 10 log10(sum a^2 / sum (b - a)^2) dB; infinite: equal */
     int64_t rows, flips; /* rows of the last dimension, and those whose largest value moved */
 };
-/* Of b against a. False when they are not of one shape, and then nothing is measured. */
+/* Measure b against a. Returns false, and measures nothing, when the shapes differ. */
 bool mase_error_measure(struct mase_error *e, const struct mase_tensor *a,
                         const struct mase_tensor *b);
 
@@ -41,28 +41,30 @@ struct mase_node_pair {
     bool same_call;                /* kind, target, arguments, and the module's own attributes */
     bool same_formats;
 };
-/* Every node of both, in the order of a, those of b alone where they stand in b. Returns how many.
- */
+/* Pairs of all nodes, in the order of a; nodes that only b has stand where they stand in b. Returns
+ * the number of pairs. */
 int mase_compare_nodes(struct mase_node_pair **out, struct mase_arena *arena,
                        const struct mase_graph *a, const struct mase_graph *b);
 
-/* The formats in force at a node, "data_in integer(8, 4), weight integer(4, 3)"; one word when all
- * are the same; "float". */
+/* The formats of a node: "data_in integer(8, 4), weight integer(4, 3)"; "integer(8, 4)" when all
+ * operands have one; "float". */
 void mase_quant_print(struct mase_str *out, const struct mase_quant *q);
 
 /* ---- parameters ---- */
 
 struct mase_tensor_pair {
     const char *name;
-    const struct mase_tensor *a, *b; /* NULL: only the other has it */
+    const struct mase_tensor *a, *b; /* NULL: only the other list has it */
     bool same_shape;
-    struct mase_error error; /* when of one shape */
+    struct mase_error error; /* valid when same_shape */
 };
-/* Every name of both, in the order of a, then those of b alone. Tensors must have data. */
+/* Pairs of all names, in the order of a, then those that only b has. Tensors must have data.
+ * Returns the number of pairs. */
 int mase_compare_tensors(struct mase_tensor_pair **out, struct mase_arena *arena,
                          const struct mase_named_tensor *a, int a_count,
                          const struct mase_named_tensor *b, int b_count);
-/* Parameters and buffers of a graph in state-dict order; data is the graph's. Returns how many. */
+/* Parameters and buffers of a graph in state-dict order; their data are borrowed from the graph.
+ * Returns their number. */
 int mase_graph_tensors(struct mase_named_tensor **out, struct mase_arena *arena,
                        const struct mase_graph *g);
 
@@ -70,11 +72,12 @@ int mase_graph_tensors(struct mase_named_tensor **out, struct mase_arena *arena,
 
 struct mase_value_pair {
     const struct mase_node *a, *b;
-    bool comparable; /* both gave one tensor, of one shape */
+    bool comparable; /* both results are one tensor, and the shapes agree */
     struct mase_error error;
 };
-/* The results of the nodes that both graphs have, in the order of a; va and vb are their runs
- * (run.h). Returns how many; *first is the index of the first that differs, -1 when none does. */
+/* Pairs of the results of nodes that both graphs have, in the order of a; va and vb are the values
+ * of the two runs (run.h). Returns the number of pairs; *first is the index of the first pair that
+ * differs, or -1. */
 int mase_compare_values(struct mase_value_pair **out, int *first, struct mase_arena *arena,
                         const struct mase_graph *a, const struct mase_values *va,
                         const struct mase_graph *b, const struct mase_values *vb);
@@ -87,18 +90,19 @@ struct mase_quantised {
     const char *name; /* "seq_blocks.2.weight" */
     struct mase_rounding rounding;
     float low, high;             /* of the format */
-    float step;                  /* 0: not the same everywhere */
+    float step;                  /* between neighbouring values; 0: it varies */
     const struct mase_tensor *x; /* the parameter */
-    struct mase_tensor q;        /* what it becomes */
-    int64_t off_grid;            /* values of q that are none of the format's */
+    struct mase_tensor q;        /* the parameter, rounded */
+    int64_t off_grid;            /* values of q that the format does not have */
     int64_t saturated;           /* values of x beyond low and high */
     struct mase_error error;     /* of q against x */
 };
-/* Every quantised parameter of g, once each, in the order of the nodes that use them. Parameters
- * must have data. Returns how many. */
+/* Every quantised parameter of g once, in the order of the nodes that use them. Parameters must
+ * have data. Returns their number. */
 int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
                           const struct mase_graph *g);
-/* Judge these values, made by someone else, instead of our own. False when of another shape. */
+/* Replace p->q by q, values that another program rounded, and measure those. False when the shapes
+ * differ. */
 bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q);
 
 MASE_API_END

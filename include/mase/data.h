@@ -12,7 +12,7 @@
 
 MASE_API_BEGIN
 
-/* What a model must know of its data. */
+/* The shapes of a dataset, as far as a model depends on them. */
 enum { MASE_MORE_INPUTS = 7 };
 
 struct mase_data_info {
@@ -20,16 +20,19 @@ struct mase_data_info {
     struct mase_shape sample; /* one sample without the batch: [16], [3, 32, 32] */
     int classes;
     const char *help;
-    int64_t targets; /* numbers of a sample to predict, or positions with a class; 0: a sample has a
-                      * class */
-    struct mase_shape more[MASE_MORE_INPUTS]; /* of the inputs behind the first, in their order */
+    int64_t targets; /* numbers to predict for a sample, or positions that have a class each; 0: a
+                        sample has one class */
+    struct mase_shape
+        more[MASE_MORE_INPUTS]; /* shapes of the second and further inputs, in order */
     int more_count;
-    const char *names[1 + MASE_MORE_INPUTS]; /* of the arrays that are the inputs; NULL: no names */
-    /* Further arrays of the file with a row for each sample, which nobody has asked for: inputs of
-     * these names may. */
+    const char *names[1 + MASE_MORE_INPUTS]; /* names of the arrays that the inputs are read from;
+                                                NULL: no names */
+    /* Further arrays of the file with a row for each sample, which no input is read from yet: an
+     * input of such a name may be. */
     const struct mase_data_array *others; // (other_count)
     int other_count;
-    bool guessed; /* no array has a usual name: the first that is no label is the input */
+    bool guessed; /* no array has a usual name, so the first that is not the label is taken as the
+                     input */
 };
 
 struct mase_data_array {
@@ -37,18 +40,18 @@ struct mase_data_array {
     struct mase_shape sample;
 };
 
-/* Numbers of a sample, of all its inputs. */
+/* The number of values in a sample, summed over all inputs. */
 int64_t mase_data_features(const struct mase_data_info *d);
-/* A copy with its names in a. */
+/* A copy whose texts live in a. */
 struct mase_arena;
 struct mase_data_info *mase_data_info_copy(struct mase_arena *a, const struct mase_data_info *d);
-/* The shape of the input that is called so, among the arrays that are inputs and the others; NULL:
- * there is none. */
+/* The shape of a sample of the array `name`, among the inputs and the others; NULL: no such array.
+ */
 const struct mase_shape *mase_data_input(const struct mase_data_info *d, const char *name);
 
 extern const struct mase_data_info mase_datasets[]; /* from datasets.def; ends with a NULL name */
 
-/* The kinds of file that a table of the user's own may come in: "csv" and how to name one. */
+/* The kinds of file that a user's own table may be: "csv" and how to name one. */
 struct mase_data_kind {
     const char *prefix, *endings, *help; /* endings of names: ".csv .tsv" */
 };
@@ -57,7 +60,8 @@ extern const struct mase_data_kind mase_data_kinds[]; /* ends with a NULL prefix
  * that form. */
 const struct mase_data_kind *mase_data_kind_of(const char *name);
 
-/* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
+/* Find a dataset by name; '-' and '_' are equal. An unknown name is an error that says the nearest
+ * one. */
 enum mase_status mase_data_find(const struct mase_data_info **d, const char *name,
                                 struct mase_err *err) MASE_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /*
- * dataset.h - a dataset, opened: what it is, its splits, its batches.
+ * dataset.h - an open dataset: its description, its splits, its batches.
  *
  * All samples lie in one table; a split is a list of its rows. Shuffle a copy of that list and hand
  * out slices of it:
@@ -12,8 +12,8 @@
  *                                                 .sample_stride = 1, .label = labels });
  *
  * A dataset of plain numbers is a row-major float table, which mase_dataset_table gives without
- * copying: the engine's gather reads it directly. Images are stored as bytes and become floats
- * batch by batch, so there mase_dataset_batch is the only way; it serves both.
+ * copying: mase_plan_gather reads it directly. Images are stored as bytes and converted to floats
+ * batch by batch, by mase_dataset_batch, which serves both kinds.
  *
  * An open dataset never changes: any number of threads may read it.
  */
@@ -33,13 +33,13 @@ enum mase_split {
     MASE_SPLIT_TRAIN,
     MASE_SPLIT_VALIDATION,
     MASE_SPLIT_TEST,
-    MASE_SPLIT_PRED, /* what the original calls the data to predict: the test split mostly */
+    MASE_SPLIT_PRED, /* the original's name for the data to predict: mostly the test split */
     MASE_SPLIT_COUNT
 };
 extern const char *const mase_split_names[]; /* "train" "validation" "test" "pred" */
 
-/* How the features of a table become what a network is given. Statistics are those of the rows that
- * train, never of those that validate or test; jsc alone keeps the way it was published. */
+/* How the features of a table are scaled before a network reads them. Statistics are taken over the
+ * training rows, never over rows that validate or test; only jsc is scaled as it was published. */
 enum mase_scale {
     MASE_SCALE_USUAL,    /* jsc and jsc-sim: standard, over the held-out rows too; others: none */
     MASE_SCALE_NONE,     /* as they are stored */
@@ -50,9 +50,9 @@ enum mase_scale {
 };
 extern const char *const mase_scale_names[]; /* "usual" "none" "standard" "minmax" "given" */
 
-/* What was done to each feature of a table: x = (raw - mean) / std. */
+/* The scaling of each feature of a table: x = (raw - mean) / std. */
 struct mase_scaling {
-    int64_t n;                /* features; 0: none was done */
+    int64_t n;                /* features; 0: the table is not scaled */
     const double *mean, *std; /* (n) each */
 };
 bool mase_scaling_equal(const struct mase_scaling *a, const struct mase_scaling *b);
@@ -64,13 +64,13 @@ struct mase_data_columns {
     const char *const *features; /* (feature_count) in the order of a sample; none: all others. Also
                                   * "FIRST..LAST", the columns from one to the other */
     int label_count, feature_count;
-    int inputs[1 + MASE_MORE_INPUTS], input_count; /* of columns: so many to each input; 0: all to
-                                                    * one */
-    bool except;                                   /* features are those that are left out */
-    bool usual_label;   /* a file without the labels that are named has the usual ones */
-    const char *origin; /* who wants them, for messages; NULL: nobody in particular */
+    int inputs[1 + MASE_MORE_INPUTS],
+        input_count;    /* number of columns for each input; 0: all columns are one input */
+    bool except;        /* features lists the columns to leave out */
+    bool usual_label;   /* a file without the labels that are named is read with the usual ones */
+    const char *origin; /* who asks for these columns, for messages; NULL: not said */
 };
-/* From "A,B" and "A,B" or "!A,B", either of which may be NULL; in a. */
+/* Parse labels "A,B" and features "A,B" or "!A,B", either of which may be NULL; allocated in a. */
 enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mase_arena *a,
                                          const char *labels, const char *features,
                                          struct mase_err *err) MASE_MUST_CHECK;
@@ -78,103 +78,110 @@ enum mase_status mase_data_columns_parse(struct mase_data_columns *c, struct mas
 /* The same names in the same order? */
 bool mase_data_columns_equal(const struct mase_data_columns *a, const struct mase_data_columns *b);
 
-/* How the rows are divided. Which rows go where depends on labels, column and seed alone. */
+/* How rows are divided into splits. The split of a row depends on labels, column and seed only. */
 struct mase_data_split {
-    double share[3]; /* of rows to train on, validate and test, of each class alike; 0, 0, 0: as the
-                      * dataset divides itself. The last is 0 where it has its own rows to test */
-    const char *by;  /* a column: rows of one value stay together, or the values name the part
-                      * (train, valid, test); NULL: none */
+    double share[3]; /* share of rows to train on, validate and test, the same in each class; 0, 0,
+                        0: the dataset's own division. The last is 0 where the dataset has its own
+                        test rows */
+    const char *by;  /* a column: rows of equal value go to one split, or the values name the split
+                        (train, valid, test); NULL: none */
     uint64_t seed;
-    bool inherited; /* of other data, such as a checkpoint's: a dataset that it does not fit is
-                     * divided as usual */
+    bool inherited; /* taken over from other data, such as a checkpoint's: a dataset that it does
+                       not fit is divided as usual */
 };
-/* Shares from "0.8,0.1,0.1" or "0.9,0.1". */
+/* Parse shares: "0.8,0.1,0.1" or "0.9,0.1". */
 enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *text,
                                        struct mase_err *err) MASE_MUST_CHECK;
 bool mase_data_split_equal(const struct mase_data_split *a, const struct mase_data_split *b);
 
-/* What a dataset has for each of its samples, beside their features. */
+/* What a network shall predict for a sample. */
 enum mase_target {
-    MASE_TARGET_CLASS,   /* the class it is of */
+    MASE_TARGET_CLASS,   /* its class */
     MASE_TARGET_NUMBERS, /* numbers to predict */
-    MASE_TARGET_MAP,     /* a class at each position; -1 and -100: none there */
-    MASE_TARGET_NONE,    /* nothing that anybody wants to know */
+    MASE_TARGET_MAP,     /* a class at each position; -1 and -100: no class */
+    MASE_TARGET_NONE,    /* nothing: targets are not read */
 };
 
-/* What becomes of pictures. */
+/* How pictures are converted. */
 struct mase_image_opts {
-    int height, width; /* pictures of a folder are made this size; 0: they must have one */
-    int channels;      /* 1: grey, 3: colours; 0: as the files have it */
-    bool normalise;    /* pixels become (p / 255 - mean) / std by channel, with those below; */
-    bool fit;          /* or with those of the rows that train */
+    int height, width; /* pictures of a folder are resized to this; 0: all must have one size */
+    int channels;      /* 1: grey, 3: colours; 0: those of the files */
+    bool normalise; /* pixels become (p / 255 - mean) / std by channel, with the numbers below, */
+    bool fit;       /* or, if fit, with those of the training rows */
     double mean[3], std[3];
-    bool augment; /* in training, other than the dataset does by itself: */
-    bool flip;    /* every other picture from left to right, by chance */
-    int crop;     /* a part as large as the picture, of it with so many black pixels around it */
+    bool augment; /* in training, instead of the dataset's own augmentation: */
+    bool flip;    /* mirror half of the pictures, at random, left to right */
+    int crop; /* pad a picture with so many black pixels on each side, then crop it at random to its
+                 size */
 };
 
-/* From "auto", "imagenet" or "0.5/0.25"; from "none", "flip" or "flip,crop=4". */
+/* Parse a normalisation, "auto", "imagenet" or "0.5/0.25"; and an augmentation, "none", "flip" or
+ * "flip,crop=4". */
 enum mase_status mase_image_normalise_parse(struct mase_image_opts *o, const char *text,
                                             struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_image_augment_parse(struct mase_image_opts *o, const char *text,
                                           struct mase_err *err) MASE_MUST_CHECK;
-/* Do bytes become the same? */
+/* Do both convert bytes to equal floats? */
 bool mase_image_same_normalisation(const struct mase_image_opts *a,
                                    const struct mase_image_opts *b);
 
 struct mase_dataset_opts {
-    enum mase_target target; /* what the file is to be read for */
-    const char *data_dir;    /* where files are; also a file itself. NULL: MASE_DATA, the cache */
+    enum mase_target target; /* what a network shall predict */
+    const char *data_dir;    /* the folder of the files, or a file. NULL: MASE_DATA, the cache */
     const char *cache_dir;   /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
     bool require_real;       /* a simulated stand-in is an error */
     bool original_splits;    /* validation as the original has it: train (jsc), test (images) */
-    enum mase_scale scale;   /* tables of numbers; images have a way of their own */
+    enum mase_scale scale;   /* of tables of numbers; images follow `image` */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
-    bool scale_targets; /* numbers to predict: mean 0, deviation 1 over the rows that train, or: */
-    const struct mase_scaling *target_scaling; /* by these; borrowed while opening */
+    bool scale_targets; /* scale numbers to predict to mean 0, deviation 1 over the training rows,
+                           or: */
+    const struct mase_scaling *target_scaling; /* scale them by these; borrowed while opening */
     struct mase_data_columns columns;          /* tables of one's own; borrowed while opening */
     struct mase_image_opts image;              /* datasets of pictures */
-    bool drop_missing; /* leave out rows with a missing value, which are errors */
-    bool ranges;       /* mase_dataset_range will be asked */
-    bool in_order;     /* tables: all rows train, however few, as they come in the file */
-    struct mase_data_split split; /* also the seed of those held out for validation */
-    uint64_t sim_seed;            /* jsc-sim: another sample of the same kind */
+    bool drop_missing; /* leave out rows with a missing value, instead of refusing them */
+    bool ranges;       /* keep what mase_dataset_range needs */
+    bool in_order;     /* tables: all rows train, however few, in the order of the file */
+    struct mase_data_split split; /* its seed also draws the rows held out for validation */
+    uint64_t sim_seed;            /* jsc-sim: the seed of the generator */
     int64_t sim_rows;             /* jsc-sim: 0 means 800 000 */
 };
 
 struct mase_dataset_info {
-    struct mase_data_info data; /* name, shape of a sample, classes: what a model must know */
+    struct mase_data_info data; /* name, shape of a sample, classes */
     const char *source;         /* the file or folder read, "built in" if generated */
-    const char *cache;          /* the table that is kept of it; NULL: none is */
+    const char *cache;          /* the cached table of the source; NULL: none */
     bool simulated;
-    const char *notice;                 /* NULL, or what every report must say */
-    char checksum[65];                  /* SHA-256 of the source, or of generator and parameters */
-    int64_t rows;                       /* of the table */
-    int64_t duplicates;                 /* left out of it */
-    int64_t dropped;                    /* left out of it for a missing value */
-    bool drop_missing;                  /* they would have been */
-    struct mase_data_split split;       /* as it was done; share 0 and no column: as usual */
-    struct mase_data_columns columns;   /* what was read; none: not by names of columns */
+    const char *notice; /* a sentence that every report must show, or NULL */
+    char checksum[65];  /* SHA-256 of the source, or of generator and parameters */
+    int64_t rows;       /* of the table */
+    int64_t duplicates; /* left out of it */
+    int64_t dropped;    /* rows left out for a missing value */
+    bool drop_missing;  /* rows with a missing value are left out */
+    struct mase_data_split
+        split; /* the division that was made; share 0 and no column: the usual one */
+    struct mase_data_columns
+        columns; /* the columns that were read; none: the dataset has no named columns */
     const char *const *feature_names;   /* (features) or NULL: images */
     const char *const *class_names;     /* (classes) */
     struct mase_shape target;           /* numbers or map of a sample: [3], [28, 28] */
     const char *const *target_names;    /* (data.targets) or NULL: a map */
-    struct mase_scaling target_scaling; /* what was done to them; n is 0: nothing */
-    enum mase_scale scale;              /* what was done; USUAL: images, which are not scaled so */
-    int64_t scale_rows;                 /* whose statistics it took; 0: none */
+    struct mase_scaling target_scaling; /* their scaling; n is 0: none */
+    enum mase_scale scale; /* the scaling that was made; USUAL: images, which follow `image` */
+    int64_t scale_rows;    /* rows that the statistics were taken over; 0: none */
     struct mase_scaling scaling;
-    const char *pixels;           /* images: what becomes of them, in words; NULL: nothing */
-    struct mase_image_opts image; /* what was done to pictures; channels is 0: there are none */
+    const char *pixels; /* images: their conversion in words; NULL: none */
+    struct mase_image_opts
+        image; /* the conversion of pictures; channels is 0: the dataset has none */
 };
 
 struct mase_dataset;
 
-/* By name, or a table of the user's own: "npz:FILE", "csv:FILE:LABEL", "h5:FILE"; "jsc:FILE" reads
- * that file as jsc. Says in the log when a stand-in is used. opts may be NULL. */
+/* Open a dataset by name, or a user's own table: "npz:FILE", "csv:FILE:LABEL", "h5:FILE";
+ * "jsc:FILE" reads that file as jsc. The log says when a stand-in is used. opts may be NULL. */
 enum mase_status mase_dataset_open(struct mase_dataset **d, const char *name,
                                    const struct mase_dataset_opts *opts,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* Samples in memory, which are copied. */
+/* Samples in memory. mase_dataset_from copies them. */
 struct mase_data_arrays {
     const char *name; /* in messages and records */
     const float *x;   /* (count, sample) */
@@ -185,8 +192,8 @@ struct mase_data_arrays {
     int64_t target_count;
     int classes;                    /* 0: one more than the largest label */
     const char *const *class_names; /* (classes) or NULL: 0, 1, ... */
-    int64_t train, validation; /* rows that train stand first, those that validate behind them; 0,
-                                * 0: they are divided as opts say */
+    int64_t train, validation; /* numbers of rows: training rows stand first, validation rows behind
+                                  them; 0, 0: divided as opts say */
 };
 enum mase_status mase_dataset_from(struct mase_dataset **d, const struct mase_data_arrays *in,
                                    const struct mase_dataset_opts *opts,
@@ -202,9 +209,9 @@ struct mase_split_rows {
 };
 struct mase_split_rows mase_dataset_split(const struct mase_dataset *d, enum mase_split split);
 
-/* The label of every row of the table; NULL: they have none. */
+/* The label of every row of the table; NULL: the dataset has none. */
 const int32_t *mase_dataset_labels(const struct mase_dataset *d);
-/* Numbers or map of every row, (rows, targets); NULL: they have none. */
+/* Numbers or map of every row, (rows, targets); NULL: the dataset has none. */
 const float *mase_dataset_targets(const struct mase_dataset *d);
 
 /* The features of row r: data + r * stride, floats; data is NULL for images. */
@@ -222,21 +229,21 @@ struct mase_batch {
     float *x;
     int64_t feature_stride, sample_stride;
     int32_t *label; /* (n) */
-    bool raw;       /* before scaling: of pictures the bytes, of a table what was read, if it was
-                     * opened with ranges */
-    bool augment;   /* images: crop and flip as the dataset does in training */
-    uint64_t seed;  /* of the augmentation, which depends on seed, epoch and row only */
+    bool raw; /* values before scaling: the bytes of pictures, or the numbers of a table that was
+                 opened with `ranges` */
+    bool augment;  /* images: crop and flip as the dataset does in training */
+    uint64_t seed; /* of the augmentation, which depends on seed, epoch and row only */
     uint64_t epoch;
 };
 void mase_dataset_batch(const struct mase_dataset *d, const struct mase_batch *b);
 
-/* Rows of each class in a split; of maps, positions. */
+/* The number of rows of each class in a split; of maps, the number of positions. */
 void mase_dataset_balance(const struct mase_dataset *d, enum mase_split split, int64_t *count);
 
 struct mase_feature_range {
     double min, max, mean, std;
 };
-/* Of feature f of a table that was opened with `ranges`, over a split and before scaling. */
+/* The range of feature f before scaling, over a split of a table that was opened with `ranges`. */
 struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum mase_split split,
                                              int64_t f);
 
@@ -245,8 +252,8 @@ enum mase_status mase_dataset_import(const char *name, const char *path,
                                      const struct mase_dataset_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* Undo it: remove every table of the named dataset from the cache, those that were only read, too.
- * That there is none is an error. */
+/* Remove every table of the named dataset from the cache, whether imported or cached when it was
+ * read. A dataset without any is an error. */
 struct mase_dataset_removed {
     const char **paths; /* (count), in the arena */
     int count;
@@ -256,7 +263,8 @@ enum mase_status mase_dataset_remove(struct mase_dataset_removed *removed, struc
                                      const char *name, const struct mase_dataset_opts *opts,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* The cache's folder, in a: $XDG_CACHE_HOME/mase, ~/.cache/mase; NULL: there is none. */
+/* The folder of the cache, allocated in a: $XDG_CACHE_HOME/mase, ~/.cache/mase; NULL: neither is
+ * known. */
 const char *mase_dataset_cache(struct mase_arena *a, const struct mase_dataset_opts *opts);
 
 MASE_API_END

@@ -1,14 +1,14 @@
 /*
  * draw.h - a graph as a picture: SVG that stands alone, or the text of Graphviz.
  *
- * Nodes lie in layers, every edge goes down (draw/layout.h). A box says the node's name, what it
- * calls, the shape of its result, its parameters and, when it is quantised, its formats; hovering
- * over it shows the call in full. The same graph gives the same bytes.
+ * Nodes lie in layers, and every edge points down (draw/layout.h). The box of a node shows its
+ * name, what it calls, the shape of its result, its parameters and, when it is quantised, its
+ * formats; hovering over the box shows the whole call. Equal graphs give equal bytes.
  *
  *     mase_draw_svg(&out, g, &(struct mase_draw){ .title = "jsc-toy" });
  *
  * For a host page: the root is svg.mase-graph, a node g.node with an id and data-node, an edge
- * g.edge with data-from and data-to. A node has one class for what it is (input, constant, layer,
+ * g.edge with data-from and data-to. A node has one CSS class for its kind (input, constant, layer,
  * norm, activation, arithmetic, layout, output), and "quantised" if it has number formats.
  */
 #ifndef MASE_DRAW_H
@@ -21,7 +21,8 @@
 
 MASE_API_BEGIN
 
-/* What a caller adds to a node; zeroed: nothing. Borrowed until the next call for a node. */
+/* What a caller adds to the box of a node; zeroed: nothing. Texts are borrowed until the next call
+ * for a node. */
 struct mase_draw_note {
     const char *href;      /* the box becomes a link */
     const char *css_class; /* more classes, blank separated */
@@ -40,12 +41,12 @@ struct mase_draw {
     void *note_data;
 };
 
-/* Append a whole document, final newline included; opts may be NULL. As SVG a graph of more than
- * two million nodes and places where lines pass a layer is not drawn: false, and nothing is
- * appended. */
+/* Append a whole document, final newline included; opts may be NULL. mase_draw_svg returns false,
+ * and appends nothing, when nodes and places where edges cross a layer are more than two million.
+ */
 bool mase_draw_svg(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
 void mase_draw_dot(struct mase_str *out, const struct mase_graph *g, const struct mase_draw *opts);
-/* The style sheet that the SVG has inside, light and dark, every rule below svg.mase-graph. */
+/* The style sheet of the SVG, light and dark. Every selector begins with svg.mase-graph. */
 void mase_draw_style(struct mase_str *out);
 
 MASE_API_END

@@ -20,12 +20,12 @@
 MASE_API_BEGIN
 
 struct mase_emit_opts {
-    const char *name;  /* of the network: what functions are called, made a valid name; NULL: its
-                        * program's */
-    const char *file;  /* what the source and the header are called, without .c and .h; NULL: net */
-    const char *about; /* what the samples are, a sentence for the header; NULL: nothing */
-    bool unrolled;     /* weights stand in the code, zeros are left out; else they are tables */
-    bool codes;        /* take and give integer codes; else floats */
+    const char *name;   /* the prefix of functions, made a valid identifier; NULL: the name of the
+                           network's program */
+    const char *file;   /* name of the source and the header, without .c and .h; NULL: net */
+    const char *about;  /* a sentence for the header that describes the samples; NULL: none */
+    bool unrolled;      /* write weights into the code and leave out zeros; else write tables */
+    bool codes;         /* inputs and outputs are integer codes; else floats */
     const float *x, *y; /* test vectors: (vectors, inputs) and (vectors, outputs) */
     int64_t vectors;
 };
@@ -34,10 +34,10 @@ struct mase_emit_opts {
 struct mase_emitted_step {
     const char *from; /* the graph's node */
     const char *kind; /* "sum", "round" ... */
-    const char *type; /* of what it gives: "uint8_t" */
-    int64_t values;   /* that it gives */
+    const char *type; /* C type of the results: "uint8_t" */
+    int64_t values;   /* number of results */
     int64_t products; /* multiply-adds for a sample */
-    int64_t bytes;    /* of its constants */
+    int64_t bytes;    /* of constants */
 };
 
 struct mase_emitted {
@@ -55,10 +55,11 @@ struct mase_emitted {
     int64_t roundings; /* values rounded for a sample */
 };
 
-/* The graph has weights. Refused, by the name of the node: what has no integers
- * (mase/int_program.h), and in float what is neither layer, convolution, pool, batch norm, relu,
- * sum, join nor layout. What will be written is run first, over the test vectors or drawn samples;
- * MASE_EVALUE: it does not give what the network gives, which is a fault of ours. */
+/* Write a graph with weights. A node that cannot be written is refused by its name: in a quantised
+ * network one without integers (mase/int_program.h), in a float network one that is neither layer,
+ * convolution, pool, batch norm, relu, sum, join nor layout. The steps of the source are run first,
+ * on the test vectors or on drawn samples, and compared with the network; MASE_EVALUE: they differ,
+ * which is a fault of this library. */
 enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
                              const struct mase_input *inputs, int input_count,
                              const struct mase_emit_opts *o, struct mase_err *err) MASE_MUST_CHECK;

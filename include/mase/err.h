@@ -1,16 +1,17 @@
 /*
  * err.h - a failure is data: a status, a place and a sentence, carried to main and printed once.
  *
- * A function that can fail through the world's fault (a file, a configuration, a model we cannot
- * run) returns enum mase_status and takes struct mase_err * last. Who notices fills it in; callers
- * add context with mase_wrap and pass the status on. On success err is untouched, so calls chain:
+ * A function that can fail for an outside reason (a file, a configuration, a model we cannot run)
+ * returns enum mase_status and takes struct mase_err * last. The function that notices the failure
+ * fills err in; callers add context with mase_wrap and pass the status on. On success err is
+ * untouched, so calls chain:
  *
  *     if ((st = read_header(&h, &in, err)) || (st = read_body(&b, &in, err)))
  *         goto out;
  *
- * The last two statuses are never returned by who notices: without memory, and at our own fault
- * (mase_bug, in release builds too), a call that a program makes to the library is left from
- * wherever it is, and gives them. The command line ends: with one line, or by abort.
+ * No function returns the last two statuses itself. When memory runs out, or at a fault of this
+ * library (mase_bug, in release builds too), control jumps out of the whole library call, and that
+ * call returns MASE_ENOMEM or MASE_EBUG. The command line prints one line and exits, or aborts.
  */
 #ifndef MASE_ERR_H
 #define MASE_ERR_H
@@ -30,8 +31,8 @@ enum mase_status {
     MASE_EIO,          /* the system refused: open, read, write, rename */
     MASE_EUNSUPPORTED, /* understood, but not available here */
     MASE_ELIMIT,       /* larger or deeper than a stated limit */
-    MASE_ENOMEM,       /* no memory left for what the call needs itself; it left nothing behind */
-    MASE_EBUG,         /* a fault of this library: the sentence says where; please report it */
+    MASE_ENOMEM,       /* memory ran out; the call has released everything it made */
+    MASE_EBUG,         /* a fault of this library: the message says where; please report it */
 };
 
 #define MASE_MUST_CHECK        __attribute__((warn_unused_result))
@@ -60,7 +61,7 @@ MASE_API enum mase_status mase_fail(struct mase_err *err, enum mase_status statu
                                     ...) MASE_PRINTF(3, 4);
 MASE_API enum mase_status mase_fail_at(struct mase_err *err, enum mase_status status,
                                        struct mase_loc at, const char *fmt, ...) MASE_PRINTF(4, 5);
-/* The file's name alone, or the byte offset in it. */
+/* Place the error in a file, without a line. */
 MASE_API enum mase_status mase_fail_in(struct mase_err *err, enum mase_status status,
                                        const char *path, const char *fmt, ...) MASE_PRINTF(4, 5);
 /* "path: what: strerror(errno)". */
@@ -85,8 +86,8 @@ MASE_API size_t mase_err_text(const struct mase_err *err, char *buffer, size_t s
             return mase_try_st_;                \
     } while (0)
 
-/* Our fault: the call ends with MASE_EBUG, file:line and the sentence; where no program around the
- * library made it, that is printed, and we abort. */
+/* Report a fault of this library: the library call ends with MASE_EBUG, file:line and the message;
+ * on the command line the message is printed and the process aborts. */
 #define mase_bug(...) mase_bug_at(__FILE__, __LINE__, __VA_ARGS__)
 void mase_bug_at(const char *file, int line, const char *fmt, ...) MASE_PRINTF(3, 4)
     __attribute__((noreturn));

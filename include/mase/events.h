@@ -26,18 +26,18 @@ struct mase_events;
 /* A new file in dir, which is made if missing. *e is NULL on failure. */
 enum mase_status mase_events_open(struct mase_events **e, const char *dir,
                                   struct mase_err *err) MASE_MUST_CHECK;
-const char *mase_events_path(const struct mase_events *e); /* of the file; owned by e */
+const char *mase_events_path(const struct mase_events *e); /* the file's path, owned by e */
 
 /* One point of the curve called tag. The format keeps value as a 32-bit float. */
 enum mase_status mase_events_scalar(struct mase_events *e, const char *tag, int64_t step,
                                     double value, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_events_flush(struct mase_events *e, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Flush, close and free, whatever happens; NULL is allowed. */
+/* Flush, close and free, also on failure; e may be NULL. */
 enum mase_status mase_events_close(struct mase_events *e, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Every point of every curve in a file, in the order of writing; tag lives during the call. A last
- * record that is not whole, as while the file is written, is left out. */
+/* Call fn for every point of every curve in a file, in the order of writing; tag is valid during
+ * the call. An incomplete last record, of a file that is being written, is left out. */
 typedef void mase_event_fn(const char *tag, int64_t step, double value, void *data);
 enum mase_status mase_events_read(const char *path, mase_event_fn *fn, void *data,
                                   struct mase_err *err) MASE_MUST_CHECK;

@@ -1,8 +1,8 @@
 /*
  * file.h - reading whole files by mapping them, writing whole files atomically.
  *
- * A file gets its name when it is written and flushed to disk: readers see the old content or the
- * new, never a part, and neither a failure nor a kill leaves anything behind.
+ * A file gets its name after it is written and flushed to disk: readers see the old content or the
+ * new, never a part of it, and neither a failure nor a kill leaves an unfinished file.
  */
 #ifndef MASE_FILE_H
 #define MASE_FILE_H
@@ -36,11 +36,12 @@ void mase_file_close(struct mase_file *f);
 enum mase_status mase_file_write(const char *path, const void *data, size_t size,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* The same in pieces: open, any number of writes, then close (rename) or abort (remove). */
+/* Write a file atomically in pieces: open, any number of writes, then close (rename) or abort
+ * (remove). */
 struct mase_writer {
     char *path, *temp; /* owned */
     int fd;
-    bool nameless; /* the file gets a name when it is whole */
+    bool nameless; /* the unfinished file has no name (O_TMPFILE) */
     size_t size;
     enum mase_status status; /* first failure; later writes are skipped */
     void *cleanup;           /* private */
@@ -50,23 +51,23 @@ enum mase_status mase_writer_open(struct mase_writer *w, const char *path,
 enum mase_status mase_writer_put(struct mase_writer *w, const void *data, size_t size,
                                  struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_writer_close(struct mase_writer *w, struct mase_err *err) MASE_MUST_CHECK;
-/* Several at once, which waits for the disk once: all are flushed, then each takes its name, then
- * their folders are flushed. On a failure those that have their names keep them. */
+/* Close several writers and wait for the disk once: flush all files, then give each its name, then
+ * flush their folders. On a failure the files that have their names keep them. */
 enum mase_status mase_writers_close(struct mase_writer *w, int count,
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_writer_abort(struct mase_writer *w); /* does nothing after close */
 /* Wait until a file or a directory has reached the disk. */
 enum mase_status mase_flush(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Is this the name of what is still being written, .mase-PID-....tmp? Files in a folder of such a
- * name are not flushed when they are closed, but all together when the save is whole (swap.h). */
+/* Is this the name of an unfinished file or folder, .mase-PID-....tmp? Files in such a folder are
+ * not flushed when they are closed, but all at once when the save is complete (swap.h). */
 bool mase_is_unfinished(const char *path);
-/* Remove what processes that were killed left half written in this directory: .mase-PID-....tmp of
- * those that are gone. */
+/* Remove unfinished files and folders, .mase-PID-....tmp, of processes that no longer exist, from
+ * this directory. */
 void mase_remove_leftovers(const char *dir);
 
-/* A symbolic link on the way to what is to be written must be one's own, or root's: whoever may
- * write to a folder could have put it there. Files and directories are made only behind such. */
+/* Check that every symbolic link in a path belongs to this user or to root, before a file or
+ * directory is made there: anyone who may write to a folder could have placed a link in it. */
 enum mase_status mase_check_links(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 /* mkdir -p. */
 enum mase_status mase_make_dirs(const char *path, struct mase_err *err) MASE_MUST_CHECK;

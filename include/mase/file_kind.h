@@ -1,8 +1,8 @@
 /*
- * file_kind.h - what kind of file a path leads to, told from its first bytes.
+ * file_kind.h - the kind of a file, by its first bytes.
  *
- * Names are believed only where bytes say nothing: of texts. Of a zip file the directory at its end
- * is read, too; no file is ever read as a whole.
+ * The name of a file decides only where the bytes do not: for text files. Of a zip file the
+ * directory at its end is read, too; no file is read whole.
  */
 #ifndef MASE_FILE_KIND_H
 #define MASE_FILE_KIND_H
@@ -47,13 +47,13 @@ enum mase_file_kind {
 struct mase_file_kind_info {
     const char *name;   /* for programs: "safetensors" */
     const char *title;  /* for people: "a safetensors file" */
-    const char *suffix; /* how its files are usually called, ".pt .pth .ckpt"; "" if not at all */
+    const char *suffix; /* usual endings of file names, ".pt .pth .ckpt"; "": none */
 };
 extern const struct mase_file_kind_info mase_file_kinds[MASE_KIND_COUNT];
 
-/* Of a whole file in memory; its path serves where the bytes do not tell. */
+/* The kind of a file in memory; the path decides where the bytes do not. */
 enum mase_file_kind mase_file_kind_of(const void *data, size_t size, const char *path);
-/* Of what is at path, which must exist; an unknown kind is no error. */
+/* The kind of the file or folder at path, which must exist; an unknown kind is not an error. */
 enum mase_status mase_file_kind_find(enum mase_file_kind *kind, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
 

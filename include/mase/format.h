@@ -11,9 +11,9 @@
  *     mase_quantize(f, q, x, &shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
  *
  * Values of a tensor may share something, such as an exponent: a format cuts a tensor into blocks
- * (struct mase_blocks), and rounds each of them for itself. A format of single values has blocks of
- * one. The first dimension of data counts samples, and no block spans two of them: what a sample
- * becomes does not depend on its neighbours in the batch.
+ * (struct mase_blocks) and rounds each block by itself. A format whose values share nothing has
+ * blocks of one value. The first dimension of data counts samples, and no block spans two samples,
+ * so the rounding of a sample does not depend on its neighbours in the batch.
  */
 #ifndef MASE_FORMAT_H
 #define MASE_FORMAT_H
@@ -50,11 +50,12 @@ struct mase_format {
     enum mase_quant_kind kind;
     const struct mase_quant_info *row;
     const struct mase_value *config; /* a list: the parameters as configured, none where NA */
-    const void *params;              /* the row's own struct, with NA replaced by what it means */
+    const void
+        *params; /* the row's own struct, every NA replaced by the value that it stands for */
 };
 
 enum mase_sign { MASE_SIGNED, MASE_UNSIGNED };
-/* What a tensor is to its operation: the first dimension of data counts samples. */
+/* The role of a tensor in its operation: the first dimension of data counts samples. */
 enum mase_role { MASE_ROLE_DATA, MASE_ROLE_WEIGHT };
 
 /* ---- what a row consists of ---- */
@@ -64,37 +65,37 @@ enum mase_role { MASE_ROLE_DATA, MASE_ROLE_WEIGHT };
 struct mase_block {
     const int64_t *row; // (rows)
     int64_t rows, lanes;
-    const float *around; // (lanes) what rows that look around find, else NULL
-    int64_t index;       /* of the block among those of its tensor, or of its sample */
+    const float *around; // (lanes): what looks_around asks for; NULL: nothing
+    int64_t index;       /* number of the block within its tensor, or within its sample */
 };
 
 /* Round the blocks; x and q may be the same array. */
 typedef void mase_quant_fn(float *q, const float *x, const struct mase_block *b, const void *params,
                            enum mase_sign sign);
-/* What NA stands for, and what no row of parameters can check alone. */
+/* Replace NA by the value that it stands for, and check what concerns several parameters. */
 typedef enum mase_status mase_quant_resolve_fn(void *params, struct mase_err *err);
 /* The length of a block along each dimension of a tensor. */
 typedef void mase_quant_geometry_fn(int64_t *length, const struct mase_shape *s,
                                     enum mase_role role, const void *params);
-/* Can a tensor of this shape be cut so? Its blocks may have to fill it. */
+/* Check that a tensor of this shape can be cut into blocks; a format may require whole blocks. */
 typedef enum mase_status mase_quant_fits_fn(const struct mase_shape *s, enum mase_role role,
                                             const void *params, struct mase_err *err);
-/* What a block shares whose largest magnitude is this; around is what it finds of other blocks,
- * NaN: nothing. MASE_NO_CODE: the block becomes NaN. */
+/* What a block with this largest magnitude shares; around: what looks_around asks for, NaN:
+ * nothing. MASE_NO_CODE: the block becomes NaN. */
 typedef int64_t mase_quant_share_fn(float largest, float around, const void *params);
-/* One value, and its code, in a block that shares this. */
+/* Round one value, and encode it, in a block that shares `shared`. */
 typedef float mase_quant_round_fn(float x, int64_t shared, const void *params);
 typedef int64_t mase_quant_code_fn(float q, int64_t shared, const void *params);
-/* The n values of one block, which were rounded by this format or by others, as integers, and what
- * they share: *shared, which is on entry the number of the block. False, with MASE_NO_CODE in the
- * place of such values, when some are none of the format's. */
+/* Encode the n rounded values of one block as integers, and what they share as *shared, which holds
+ * the number of the block on entry. Returns false, with MASE_NO_CODE for each such value, when the
+ * format does not have some of the values: another program may have rounded them. */
 typedef bool mase_quant_encode_fn(int64_t *code, int64_t *shared, const float *q, int64_t n,
                                   const void *params, enum mase_sign sign);
 typedef float mase_quant_decode_fn(int64_t code, int64_t shared, const void *params);
 /* The lowest and the highest value. */
 typedef void mase_quant_limits_fn(float *low, float *high, const void *params, enum mase_sign sign);
-/* The lowest and the highest code. All between them are codes, and a higher one never decodes to a
- * lower value. */
+/* The lowest and the highest code. Every integer between them is a code, and a higher code never
+ * decodes to a lower value. */
 typedef void mase_quant_range_fn(int64_t *low, int64_t *high, const void *params,
                                  enum mase_sign sign);
 
@@ -111,48 +112,50 @@ typedef struct mase_integer_form mase_quant_integer_fn(const void *params);
 struct mase_grid {
     float scale, lo, hi;
 };
-/* That of block `index`; false: the values of a block decide. */
+/* The step and bounds of block `index`; false: they depend on the values of the block. */
 typedef bool mase_quant_grid_fn(struct mase_grid *g, const void *params, int64_t index,
                                 enum mase_sign sign);
 
-/* Values of a block, by which what is learned of it starts. */
+/* Statistics of the values of a block, from which its learned numbers get their first values. */
 struct mase_block_size {
-    double mean;    /* of the magnitudes */
-    float min, max; /* and zero */
+    double mean;    /* mean magnitude */
+    float min, max; /* extremes of the values and 0 */
     int64_t count;
     enum mase_role role;
 };
 
-/* What training learns of a format: so many numbers for each block, parameters of the graph. */
+/* What training learns of a format: up to MASE_LEARNED_MAX numbers for each block, which are
+ * parameters of the graph. */
 enum { MASE_LEARNED_MAX = 2 };
 struct mase_learning {
-    const char *const *names; /* up to NULL: what parameters are called */
-    bool sized;               /* the first is a step or a bound: above 0 */
+    const char *const *names; /* names of these parameters, ended by NULL */
+    bool sized;               /* the first number is a step or a bound, so it is above 0 */
     struct mase_grid (*grid)(const float *value, const void *params, enum mase_sign sign);
-    /* Bits of a value without its sign, where they are learned too; NULL: they are fixed. */
+    /* Bits of a value without its sign, if training learns them too; NULL: they are fixed. */
     int (*bits)(const float *value, const void *params, enum mase_sign sign);
     void (*start)(float *value, const struct mase_block_size *s, const void *params,
                   enum mase_sign sign);
-    /* Of the loss by the values of a block of so many numbers; sums as kernels.def has them. */
+    /* The gradient of the loss by the learned numbers of a block of `count` values; sum as in
+     * kernels.def. */
     void (*gradient)(float *d, const float sum[3], const float *value, const void *params,
                      enum mase_sign sign, int64_t count);
 };
 
-/* What passes back through a rounding. */
+/* How gradients pass back through a rounding. */
 enum mase_gradient {
-    MASE_GRADIENT_STRAIGHT, /* the gradient of the result, as if nothing were rounded */
-    MASE_GRADIENT_CLIPPED,  /* the same, but nothing where x lies outside the format's limits */
+    MASE_GRADIENT_STRAIGHT, /* the gradient of the result unchanged (straight-through estimator) */
+    MASE_GRADIENT_CLIPPED,  /* that gradient, but 0 where x lies outside the format's limits */
 };
 
 typedef enum mase_gradient mase_quant_gradient_fn(const void *params);
 
-/* What a block is told of all blocks of its sample, or of a tensor that is no data: of their
- * largest magnitudes, but those that are zero, infinite or NaN, the least or the most. Where there
- * is none, the least is infinite and the most 0. */
+/* What the rounding of a block reads of the other blocks of its sample, or, if the tensor is not
+ * data, of the tensor: nothing, or the least or greatest of the blocks' largest magnitudes, where
+ * zero, infinity and NaN do not count. Without any, the least is infinity and the greatest 0. */
 enum mase_looks { MASE_LOOKS_NOWHERE, MASE_LOOKS_FOR_LEAST, MASE_LOOKS_FOR_MOST };
 
-/* Which operands a format rounds where it stands for a whole layer: those of a layer with weights,
- * or nn.ReLU. An operand that names the format itself is rounded in any case. */
+/* Which operands a format rounds when a configuration names it for a whole layer: a layer with
+ * weights, or nn.ReLU. An operand that names the format itself is rounded in any case. */
 enum mase_rounds {
     MASE_ROUNDS_ALL = 0,
     MASE_ROUNDS_DATA = 1, /* and the result */
@@ -164,41 +167,38 @@ struct mase_quant_info {
     const char *suffix; /* of class names: "Integer" */
     const char *func;   /* suffix of function names: "integer" */
     const char *help;
-    const char *standard; /* that defines it; NULL: the original's arithmetic */
-    const char *same_as;  /* of a preset: the format that it stands for, less what its own
-                           * parameters say; else NULL */
-    const char *drawn;    /* a small one of the family, whose values can be told apart on a line */
-    const struct mase_opt *params;    /* required rows must be configured; ends with a zeroed row */
-    size_t size;                      /* of the struct that they bind */
-    mase_quant_resolve_fn *resolve;   /* NULL: nothing to do */
-    mase_quant_geometry_fn *geometry; /* NULL: every value is a block */
-    bool (*alone)(
-        const void *params);    /* NULL, or: with these parameters every value is one, after all */
-    mase_quant_fits_fn *fits;   /* NULL: any tensor can be cut */
-    mase_quant_fn *quantize;    /* NULL: value by value, by share and round */
-    mase_quant_share_fn *share; /* by whole numbers; NULL: a block shares nothing */
+    const char *standard; /* defines the format; NULL: the original's code does */
+    const char *same_as;  /* a preset: the format whose other parameters it fixes; else NULL */
+    const char *drawn;    /* a small format of the family, to draw on an axis */
+    const struct mase_opt *params;     /* ended by a zeroed row */
+    size_t size;                       /* size of the struct that params binds */
+    mase_quant_resolve_fn *resolve;    /* NULL: nothing to do */
+    mase_quant_geometry_fn *geometry;  /* NULL: every value is a block */
+    bool (*alone)(const void *params); /* NULL, or: is every value a block of its own with these
+                                          parameters? */
+    mase_quant_fits_fn *fits;          /* NULL: any tensor can be cut */
+    mase_quant_fn *quantize;           /* NULL: each value by share and round */
+    mase_quant_share_fn *share;        /* by whole numbers; NULL: a block shares nothing */
     mase_quant_round_fn *round;
-    mase_quant_encode_fn *encode; /* NULL: value by value, by share and code */
+    mase_quant_encode_fn *encode; /* NULL: each value by share and code */
     mase_quant_code_fn *code;
     mase_quant_decode_fn *decode;
-    mase_quant_limits_fn *limits; /* NULL: those of its codes, which share nothing */
+    mase_quant_limits_fn *limits; /* NULL: the values of the lowest and highest code */
     mase_quant_range_fn *range;   /* NULL: from -top to top */
     int64_t (*top)(const void *params);
-    int (*bits)(const void *params);        /* of a value, without what it shares */
-    int (*shared_bits)(const void *params); /* of what a block shares; NULL: nothing */
-    mase_quant_integer_fn *integer;         /* NULL: there is none */
-    mase_quant_grid_fn *grid;               /* NULL: its values are no multiples of a step */
+    int (*bits)(const void *params);        /* bits of a value, without what it shares */
+    int (*shared_bits)(const void *params); /* bits that a block shares; NULL: none */
+    mase_quant_integer_fn *integer;         /* NULL: values are not integers times a power of two */
+    mase_quant_grid_fn *grid;               /* NULL: values are not multiples of a step */
     mase_quant_gradient_fn *gradient;       /* NULL: straight through */
     const struct mase_learning *learned;    /* NULL: nothing */
-    int rounds;                             /* of enum mase_rounds, or-ed */
+    int rounds;                             /* flags of enum mase_rounds */
     enum mase_looks looks_around;
-    bool for_data; /* what nobody says the role of is taken for data if it may be; else for a weight
-                    */
-    bool
-        by_values; /* data that cannot be negative is rounded without a sign (ir/graph/operand.c) */
+    bool for_data;  /* a tensor of unknown role, if its rank is above 1, is rounded as data; else as
+                       a weight */
+    bool by_values; /* data that cannot be negative is rounded unsigned (ir/graph/operand.c) */
     bool (*by_chance)(const void *params); /* NULL: never */
-    bool unstable; /* by a flaw of its definition what it has rounded may change when rounded again
-                    */
+    bool unstable; /* by a flaw of its definition, rounding a rounded value may change it */
 };
 
 extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
@@ -206,27 +206,28 @@ extern const struct mase_quant_info *const mase_quants[MASE_QUANT_COUNT];
 int mase_quant_param_count(const struct mase_quant_info *row);
 /* MASE_QUANT_COUNT when there is no such format. */
 enum mase_quant_kind mase_quant_find(const char *name);
-/* The same with a message that names the nearest; float counts as none. at: of the name. */
+/* Find a format, or fail with a message that says the nearest name; float is not found. at: the
+ * place of the name. */
 enum mase_status mase_quant_need(enum mase_quant_kind *kind, const char *name, struct mase_loc at,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- making formats ---- */
 
-/* Read prefix_<param> ("weight_width") for every parameter of kind from a configuration table:
- * checks that all required ones are there, their type and range. Places come from the table. An
- * empty prefix reads the parameters' own names. */
+/* Read prefix_<param> ("weight_width") for every parameter of kind from a configuration table, and
+ * check presence, type and range. Errors have the places of the table. An empty prefix reads the
+ * parameters' own names. */
 enum mase_status mase_format_bind(const struct mase_format **f, enum mase_quant_kind kind,
                                   const struct mase_value *config, const char *prefix,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The same without interning it: a candidate, which lives in a and is gone with it. Not float. */
+/* Bind a format without interning it: a candidate that lives in a. kind is not float. */
 enum mase_status mase_format_try(struct mase_format *f, struct mase_arena *a,
                                  enum mase_quant_kind kind, const struct mase_value *config,
                                  const char *prefix, struct mase_err *err) MASE_MUST_CHECK;
-/* From the parameters in order, as metadata has them: [8, 4]. */
+/* Make a format from a list of its parameters in order, as metadata has them: [8, 4]. */
 enum mase_status mase_format_from_list(const struct mase_format **f, enum mase_quant_kind kind,
                                        const struct mase_value *list,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* From what mase_format_print writes: "integer(8, NA)". */
+/* Parse the text that mase_format_print writes: "integer(8, NA)". */
 enum mase_status mase_format_parse(const struct mase_format **f, const char *text,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* Does any key of the table start with prefix_ ? */
@@ -242,12 +243,13 @@ bool mase_value_is_auto(const struct mase_value *v); /* v may be NULL */
 
 enum mase_tuning {
     MASE_NOT_TUNED,
-    MASE_TUNED_EXPONENT, /* an integer; one more or less doubles every value */
-    MASE_TUNED_SCALE,    /* every value is a multiple of it */
+    MASE_TUNED_EXPONENT, /* an integer; adding 1 doubles or halves every value */
+    MASE_TUNED_SCALE,    /* every value is a multiple of the scale */
     MASE_TUNED_ZERO,     /* the code of zero */
 };
 enum mase_tuning mase_param_tuning(const struct mase_opt *row);
-/* The error of an "auto" that nobody decided, or that the parameter cannot be. */
+/* The error for an "auto" that calibration has not replaced, or that the parameter does not allow.
+ */
 enum mase_status mase_format_refuse_auto(enum mase_quant_kind kind, const struct mase_opt *row,
                                          const char *key, struct mase_loc at, struct mase_err *err);
 
@@ -258,40 +260,42 @@ struct mase_blocks {
     struct mase_shape shape;
     int64_t length[MASE_MAX_RANK]; /* of a block along each dimension */
     int64_t count;                 /* blocks in all */
-    int64_t largest;               /* values in a block that is not cut short */
+    int64_t largest;               /* values in a full block */
 };
 struct mase_blocks mase_format_blocks(const struct mase_format *f, const struct mase_shape *s,
                                       enum mase_role role);
-/* The offsets of block i's values in the dense tensor, into offset (largest). Returns how many. */
+/* Write the offsets of block i's values in the dense tensor to offset (largest). Returns their
+ * number. */
 int64_t mase_blocks_offsets(const struct mase_blocks *b, int64_t i, int64_t *offset);
 
-/* Geometries. Tiles: sizes are aligned with the last dimensions; where there are fewer, the others
- * are whole; -1 is whole, too. Of data and of weights with more than two dimensions only the last
- * two are cut (the last one of data with two), and each position of the others has tiles of its
- * own; skip_first true or false says so for all, MASE_NA leaves it to the role. */
+/* Geometries. Tiles: sizes count from the last dimension; a dimension without a size, or with size
+ * -1, is not cut. Of data, and of weights with more than two dimensions, only the last two
+ * dimensions are cut (of data with two, only the last), and each position of the other dimensions
+ * has tiles of its own. skip_first true or false decides this for every role, MASE_NA leaves it to
+ * the role. */
 void mase_geometry_tiles(int64_t *length, const struct mase_shape *s, enum mase_role role,
                          const struct mase_ints *size, int64_t skip_first);
-/* As many values in a row along a dimension, counted from the end when negative, and on into the
- * others, the last of them first; each of those is filled before the next. */
+/* Runs of `values` values along dimension dim, counted from the end when negative. A run longer
+ * than the dimension goes on into the others, the last first; each is filled before the next. */
 void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_role role,
                        int64_t values, int64_t dim);
-/* As many values in a row along a dimension, counted from the end when negative, fewer at its end.
- * Along that of samples every value is a block. */
+/* Runs of `values` values along dimension dim, counted from the end when negative; the last run may
+ * be shorter. Along the dimension of samples every value is a block. */
 void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_role role,
                         int64_t values, int64_t dim);
-/* All values at one position of the first dimension; those of a vector that is no data. */
+/* One block for each position of the first dimension; a vector that is not data is one block. */
 void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role);
-/* All values that are not of different samples. */
+/* One block for each sample of data; any other tensor is one block. */
 void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role);
-/* All values at one position of a dimension, counted from the end when negative. */
+/* One block for each position of dimension axis, counted from the end when negative. */
 void mase_geometry_axis(int64_t *length, const struct mase_shape *s, enum mase_role role, int axis);
 
-/* ---- what can be asked of a format; NULL is float ---- */
+/* ---- properties of a format; NULL is float ---- */
 
 /* The reference arithmetic of f on a dense tensor. float copies. */
 void mase_quantize(const struct mase_format *f, float *q, const float *x,
                    const struct mase_shape *s, enum mase_role role, enum mase_sign sign);
-/* The same for n values in a row, no samples. */
+/* Round n consecutive values that are not data. */
 void mase_quantize_values(const struct mase_format *f, float *q, const float *x, int64_t n,
                           enum mase_sign sign);
 /* Blocks side by side, as plans have them. */
@@ -303,69 +307,69 @@ bool mase_format_encode(int64_t *code, int64_t *shared, const struct mase_format
 /* Its lowest and highest code. */
 void mase_format_range(int64_t *low, int64_t *high, const struct mase_format *f,
                        enum mase_sign sign);
-/* The integer codes of quantised values, (count of s); MASE_NO_CODE for those that are none of the
- * format's. It looks at values alone, so it judges what others have quantised, too. Returns how
- * many have none. */
+/* The integer codes of quantised values, code (count of s); MASE_NO_CODE for values that the format
+ * does not have. Any program may have quantised them. Returns the number of values without a code.
+ */
 int64_t mase_format_codes(int64_t *code, const struct mase_format *f, const float *q,
                           const struct mase_shape *s, enum mase_role role, enum mase_sign sign);
-/* Its lowest and highest value; infinities for float. */
+/* The lowest and highest value of f; infinities for float. */
 void mase_format_limits(float *low, float *high, const struct mase_format *f, enum mase_sign sign);
-/* The distance of neighbours where it is the same everywhere, else 0. */
+/* The distance between neighbouring values where it is constant, else 0. */
 float mase_format_step(const struct mase_format *f);
-/* The values of f next to x, which need not be one, in a block that shares this (0: f has no
- * blocks): the largest below x and the smallest above; infinite where there is none. NULL: floats.
- */
+/* The values of f next to any x, in a block that shares `shared` (0: f has no blocks): the largest
+ * below x and the smallest above; infinite where there is none. NULL: floats. */
 struct mase_neighbours {
     float below, above;
 };
 struct mase_neighbours mase_format_neighbours(const struct mase_format *f, float x, int64_t shared,
                                               enum mase_sign sign);
-/* Half way from x to the next value above: what rounds to nearest has a tie there. NaN: none. */
+/* The midpoint of x and the next value above, where rounding to nearest has a tie. NaN: no value
+ * above. */
 float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
                            enum mase_sign sign);
-/* The step and bounds of block `index`; false: it has none before values are seen. */
+/* The step and bounds of block `index`; false: they depend on the values. */
 bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
                       enum mase_sign sign);
-/* The step of a block of n values that were rounded to the format; false: they are no codes times a
- * step. */
+/* The step of a block of n values that were rounded to f; false: values are not codes times a step.
+ */
 bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index, const float *q,
                          int64_t n, enum mase_sign sign);
 /* How many numbers of each block are learned. */
 int mase_format_learned(const struct mase_format *f);
-/* By the values that are learned, value[j][block]: a block's grid, whose step is NaN where one of
- * them is; and the int that f is now, which needs them all. */
+/* From the learned numbers, value[j][block]: the step and bounds of a block, the step NaN where a
+ * number is; and the format `int` that f has become, for which every number must be known. */
 struct mase_grid mase_learned_grid(const struct mase_format *f, const float *const *value,
                                    int64_t block, enum mase_sign sign);
 const struct mase_format *mase_learned_now(const struct mase_format *f, const float *const *value,
                                            int64_t blocks, enum mase_sign sign);
-/* What a block starts by: the first so many of its lanes. */
+/* Statistics of the first `lanes` lanes of a block. */
 struct mase_block_size mase_block_sizes(const float *x, const struct mase_block *b, int64_t lanes,
                                         enum mase_role role);
-/* The same of both together. */
+/* Statistics of the union of both. */
 struct mase_block_size mase_block_sizes_of_both(const struct mase_block_size *a,
                                                 const struct mase_block_size *b);
-/* What passes back through a rounding; straight for float. */
+/* How gradients pass back; straight for float. */
 enum mase_gradient mase_format_gradient(const struct mase_format *f);
-/* Does it put values of different samples into one block, because it was told so? */
+/* Do its parameters put values of different samples into one block? */
 bool mase_format_spans_samples(const struct mase_format *f);
-/* Can it cut a tensor of this shape? If not, the message says why. */
+/* Check that f can cut a tensor of this shape into blocks; the message says why not. */
 enum mase_status mase_format_fits(const struct mase_format *f, const struct mase_shape *s,
                                   enum mase_role role, struct mase_err *err) MASE_MUST_CHECK;
-/* Does zero stay zero? Some formats have none. */
+/* Is 0 a value of the format? */
 bool mase_format_keeps_zero(const struct mase_format *f);
 /* Does a block of zeros become NaN? */
 bool mase_format_breaks_zeros(const struct mase_format *f);
-/* Do values share anything? */
+/* Do the values of a block share anything? */
 bool mase_format_has_blocks(const struct mase_format *f);
-/* Bits of one value, without what it shares with others; 32 for float. */
+/* Bits of one value, without what its block shares; 32 for float. */
 int mase_format_bits(const struct mase_format *f);
-/* Bits that a tensor takes: those of each value, and what every block of them shares once. */
+/* Bits of a tensor: those of each value, and once for each block those that it shares. */
 int64_t mase_format_stored_bits(const struct mase_format *f, const struct mase_shape *s,
                                 enum mase_role role);
 const char *mase_format_name(const struct mase_format *f); /* "integer", "float" */
 /* "float", "integer(8, 4)", "integer(8, NA)", "block_fp(8, 8, NA, [16])". */
 void mase_format_print(struct mase_str *out, const struct mase_format *f);
-/* The same for people: of a long list "[64 from 0.01 to 0.3]". */
+/* Print a format for people: a long list as "[64 from 0.01 to 0.3]". */
 void mase_format_tell(struct mase_str *out, const struct mase_format *f);
 
 MASE_API_END

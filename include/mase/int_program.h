@@ -1,28 +1,28 @@
 /*
  * int_program.h - a quantised network in integers.
  *
- * Made of a program (program.h) whose data and weights are rounded to formats with integer codes.
- * What is computed is the program in real arithmetic: sums of products are exact, whatever their
- * order, and the roundings that the program states are the only ones. Every code has bounds, found
- * from the formats and the weights, so every accumulator is known to hold what comes.
+ * An integer program is made from a program (program.h) whose data and weights are rounded to
+ * formats with integer codes. It computes the program in real arithmetic: sums of products are
+ * exact, in any order, and no value is rounded but where the program says so. Every code has
+ * bounds, found from formats and weights, so no accumulator can overflow.
  *
  * A value is rows of codes, one row for each number of a sample. What a code of a row stands for is
  * its meaning:
  *
  *     v = (code step / parts + bias) scale + shift,  and max(v, 0) where relu
  *
- * Bias, batch norm, relu and division by a count change the meaning and compute nothing; they are
- * done at once with the next rounding, exactly. Where all steps are powers of two, or the weights
+ * Bias, batch norm, relu and division by a count change the meaning and need no instruction; the
+ * next rounding applies the meaning exactly. Where all steps are powers of two, or the weights
  * share a factor, a rounding is
  *
  *     clamp(round((code mul + add) / div), lo, hi)           in integers
  *
- * by the format's own direction. Where a step is any number (scaled integers), it is what ONNX
- * Runtime does, in float32:
+ * in the direction of the format. Where a step is any number (scaled integers), a rounding is that
+ * of ONNX Runtime, in float32:
  *
  *     clamp(round(fma(code, factor, offset)), lo, hi)        to nearest, ties to even
  *
- * and a bias there is an integer, too, at the scale of the products. Before the first rounding the
+ * and a bias there is an integer, at the scale of the products. Before the first rounding the
  * samples are floats; batch norm and relu on them are float32, as in plans.
  */
 #ifndef MASE_INT_PROGRAM_H
@@ -70,9 +70,9 @@ struct mase_int_type mase_int_type_of(int64_t lo, int64_t hi);
 enum mase_int_op {
     MASE_INT_OP_AFFINE, /* floats: fma(x, scale, shift), then max(x, 0) if relu */
     MASE_INT_OP_ENCODE, /* floats to codes */
-    MASE_INT_OP_SUM,    /* sums of products with known integers, and known integers added */
-    MASE_INT_OP_ROUND,  /* codes to codes: integers */
-    MASE_INT_OP_SCALE,  /* codes to codes: float32 */
+    MASE_INT_OP_SUM,    /* sums of products with constant integers, plus constant integers */
+    MASE_INT_OP_ROUND,  /* codes to codes, in integers */
+    MASE_INT_OP_SCALE,  /* codes to codes, in float32 */
     MASE_INT_OP_TABLE,  /* codes to codes by a table */
     MASE_INT_OP_MAX,    /* the largest of some rows */
     MASE_INT_OP_PICK,   /* rows in another order, some twice or not at all */
@@ -102,9 +102,9 @@ struct mase_int_window {
 /* The rows of a channel under the window at a position, (kernel[0] * kernel[1]); -1: beside it. */
 void mase_int_window_rows(int64_t *row, const struct mase_int_window *w, int64_t position);
 
-/* y[g m + o][p] = bias[g m + o] + sum over k of weight[g m + o][k] x[from[g][p][k]], m being
- * outputs; row o, p of the result is o * output_stride + p * position_stride. Rows are those of
- * memory, so several values may be summed. */
+/* y[g m + o][p] = bias[g m + o] + sum over k of weight[g m + o][k] x[from[g][p][k]], where m is
+ * `outputs`; row o, p of the result is o * output_stride + p * position_stride. `from` holds rows
+ * of memory, so a sum may read several values. */
 struct mase_int_sum {
     int64_t groups, outputs, inputs, positions;
     int64_t output_stride, position_stride;
@@ -128,7 +128,7 @@ struct mase_int_scale {
     int64_t lo, hi;
 };
 
-/* Rows share few tables: that of row r is code[table[r]], from the code lo[table[r]] on. */
+/* Rows share tables: row r uses code[table[r]], whose first entry is for the code lo[table[r]]. */
 struct mase_int_table {
     int count;
     int32_t *table;       // (rows)
@@ -146,13 +146,13 @@ struct mase_int_rows {
 };
 
 struct mase_int_value {
-    const struct mase_pvalue *of; /* the program's; NULL: between its instructions */
+    const struct mase_pvalue *of; /* the value of the program; NULL: an intermediate value */
     const char *from;             /* the graph's node */
     bool codes;                   /* else floats */
     int64_t rows;
-    int64_t at; /* its first row in memory; values of the same codes share them */
+    int64_t at; /* its first row in memory; values with equal codes share rows */
     const struct mase_meaning *meaning; // (rows), of codes
-    const int64_t *lo, *hi;             // (rows): every code lies between
+    const int64_t *lo, *hi;             // (rows): bounds of the codes
 };
 
 enum { MASE_INT_OPERANDS_MAX = 16 };
@@ -192,43 +192,44 @@ struct mase_int_program {
     struct mase_arena arena;
     struct mase_program *program;
     const struct mase_int_instr *first, *last;
-    struct mase_int_value **value; /* by the number of the program's, NULL: none */
+    struct mase_int_value **value; /* by the number of the program's value; NULL: none */
     const struct mase_int_value *input, *output;
     struct mase_shape result;     /* of one sample */
     int64_t rows;                 /* of all values together */
-    struct mase_int16_plan *fast; /* how kernels run it; NULL: number by number */
-    struct mase_int_dense *dense; /* how they run it sample by sample; NULL: they do not */
+    struct mase_int16_plan *fast; /* how vector kernels run it; NULL: one number at a time */
+    struct mase_int_dense *dense; /* how kernels run it sample by sample; NULL: they cannot */
     int rounded_biases;           /* layers whose bias was rounded to the scale of their products */
 };
 
-/* The graph has weights and is borrowed, until the end of what is made here. Refused, by the name
- * of the node: what has no integer codes, and sums beyond 62 bits. */
+/* Make the integer program of a graph with weights; the program borrows the graph. A node without
+ * integer codes, or with sums beyond 62 bits, is refused by its name. */
 enum mase_status mase_int_program_new(struct mase_int_program **out, struct mase_graph *g,
                                       const struct mase_input *inputs, int input_count,
                                       struct mase_err *err) MASE_MUST_CHECK;
 void mase_int_program_free(struct mase_int_program *e);
 
-/* Memory to run it, for at most so many samples at once. Several may be at work. What can be read
- * behind a run: its output, which leaves the choice of how to compute it, or every value. */
+/* Memory to run an integer program on at most `samples` samples at once. Several runners of one
+ * program may run at a time. After a run only the output can be read, so that the runner may choose
+ * how to compute it, or every value. */
 enum mase_int_keep { MASE_INT_KEEP_OUTPUT, MASE_INT_KEEP_ALL };
 struct mase_int_runner;
 struct mase_int_runner *mase_int_runner_new(const struct mase_int_program *e, int64_t samples,
                                             enum mase_int_keep keep);
 void mase_int_runner_free(struct mase_int_runner *w);
-/* Where the samples go; then run them. MASE_EVALUE: a sample is NaN where it is rounded. */
+/* The memory for input samples, and the run. MASE_EVALUE: a value to be rounded is NaN. */
 struct mase_lanes mase_int_runner_input(struct mase_int_runner *w);
 enum mase_status mase_int_runner_run(struct mase_int_runner *w, int64_t samples,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* What came out, as floats: each the nearest to the number that it stands for. */
+/* The output as floats, each the nearest float to the exact value. */
 struct mase_lanes mase_int_runner_output(struct mase_int_runner *w);
-/* Both at once, with the samples one after the other: (samples, rows of the input) to (samples,
- * rows of the output). */
+/* Run samples from x (samples, rows of the input) to y (samples, rows of the output). */
 enum mase_status mase_int_runner_run_array(struct mase_int_runner *w, float *y, const float *x,
                                            int64_t samples, struct mase_err *err) MASE_MUST_CHECK;
-/* What came out of any value, where all are kept, into y (rows, samples), rows stride apart. */
+/* Read a value of the last run into y (rows, samples), rows `stride` apart. The runner must keep
+ * all values. */
 void mase_int_runner_read(const struct mase_int_runner *w, float *y, int64_t stride,
                           const struct mase_int_value *v, int64_t samples);
-/* The nearest float to what a code means. */
+/* The nearest float to the value of a code. */
 float mase_int_decode(int64_t code, const struct mase_meaning *m);
 
 void mase_int_program_print(struct mase_str *out, const struct mase_int_program *e);

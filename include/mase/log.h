@@ -1,9 +1,9 @@
 /*
- * log.h - what a person watching wants to know, on stderr.
+ * log.h - messages for a person, on stderr.
  *
- * "INFO     message", level padded to 8 columns; coloured on a terminal unless NO_COLOR is set.
- * The one process-wide setting of the library: which level is shown, and where. In a call for which
- * a program gave a function of its own, that one hears it instead, and nothing is printed.
+ * "INFO     message", level padded to 8 columns; coloured on a terminal unless NO_COLOR is set. The
+ * one process-wide setting of the library: which level is shown, and where. During a library call
+ * whose program has set a log function, that function gets the message and nothing is printed.
  */
 #ifndef MASE_LOG_H
 #define MASE_LOG_H
@@ -29,11 +29,12 @@ void mase_log(enum mase_log_level level, const char *fmt, ...) MASE_PRINTF(2, 3)
 #define mase_info(...)  mase_log(MASE_INFO, __VA_ARGS__)
 #define mase_warn(...)  mase_log(MASE_WARNING, __VA_ARGS__)
 
-/* Write out what stdout holds back; every message does so first. The errno of the first failure
- * since the program began, or 0. */
+/* Flush stdout, as every message does first. Returns the errno of the first failed flush of the
+ * process, or 0. */
 int mase_flush_output(void);
 
-/* May this stream carry colour? A terminal, NO_COLOR unset or empty, TERM not "dumb". */
+/* May output to this stream have colours? It must be a terminal, NO_COLOR unset or empty, TERM not
+ * "dumb". */
 bool mase_use_colour(FILE *stream);
 
 MASE_API_END

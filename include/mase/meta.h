@@ -1,8 +1,8 @@
 /*
- * meta.h - what is known about a node: common, software, hardware.
+ * meta.h - metadata of a node: common, software, hardware.
  *
- * Typed C while in use; turned into a value tree (mase_meta_value) only to print, save or compare.
- * Lives in the graph's arena.
+ * Metadata is typed C, allocated in the graph's arena; mase_meta_value makes a value tree of it to
+ * print, save or compare.
  */
 #ifndef MASE_META_H
 #define MASE_META_H
@@ -42,7 +42,7 @@ struct mase_meta_hw {
     bool is_implicit;
     int device_id;
     int parallelism[2];
-    /* the rest only for nodes that are not implicit */
+    /* the rest is for nodes that are not implicit */
     const char *toolchain;               /* "INTERNAL", "HLS" */
     const char *module;                  /* "fixed_linear" or NULL */
     const char *const *dependence_files; /* NULL-terminated, static */
@@ -68,7 +68,8 @@ struct mase_meta {
 
 struct mase_meta_arg *mase_meta_arg(const struct mase_meta *m, const char *name);    /* or NULL */
 struct mase_meta_arg *mase_meta_result(const struct mase_meta *m, const char *name); /* or NULL */
-/* Deep copy into another graph's arena; node pointers become NULL-safe by name through g. */
+/* A deep copy in g's arena. Pointers to nodes become pointers to the nodes of these names in g, or
+ * NULL. */
 struct mase_meta *mase_meta_copy(struct mase_graph *g, const struct mase_meta *m);
 
 /* "float" / [32], "integer" / [8, 4], "integer" / [8, None]. */
@@ -77,7 +78,7 @@ struct mase_value *mase_format_precision(struct mase_arena *a, const struct mase
 
 enum mase_section { MASE_COMMON, MASE_HARDWARE, MASE_SOFTWARE, MASE_SECTION_COUNT };
 extern const char *const mase_section_names[];
-/* A section as the dictionary the reports print. */
+/* A section as the dictionary that reports print. */
 struct mase_value *mase_meta_value(struct mase_arena *a, const struct mase_meta *m,
                                    enum mase_section s);
 

@@ -18,11 +18,11 @@ MASE_API_BEGIN
  * to float32 and other types to the nearest we have; object arrays are refused. */
 enum mase_status mase_npy_read(struct mase_tensor *t, struct mase_arena *a, const char *path,
                                struct mase_err *err) MASE_MUST_CHECK;
-/* The same from memory; path is used in messages only. */
+/* Read an array from memory; path is used in messages only. */
 enum mase_status mase_npy_parse(struct mase_tensor *t, struct mase_arena *a, const void *data,
                                 size_t size, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* The bytes that numpy.save would write. */
+/* Write the bytes that numpy.save would write. */
 enum mase_status mase_npy_write(const struct mase_tensor *t, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
 
@@ -31,20 +31,21 @@ struct mase_npz {
     struct mase_arena arena;
     struct mase_named_tensor *items;
     int count;
-    int converted; /* arrays of types we lack (float16 ...), now of one of ours */
+    int converted; /* number of arrays converted from a type that tensors do not have (float16 ...)
+                    */
 };
 
-/* From memory, which must outlive z; path is used in messages only. Arrays are views where the file
- * holds them as they are in memory (stored, in C order, aligned), else copies: deflated ones take
- * at most 128 MiB plus 16 times the file's size. */
+/* Read arrays from memory, which must outlive z; path is used in messages only. An array is a view
+ * where the file has the layout of memory (stored, in C order, aligned), else a copy; deflated
+ * arrays take at most 128 MiB plus 16 times the file's size. */
 enum mase_status mase_npz_parse(struct mase_npz *z, const void *data, size_t size, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* The same, every array left in the type that the file has it in. */
+/* mase_npz_parse, but every array keeps the type that it has in the file. */
 enum mase_status mase_npz_parse_stored(struct mase_npz *z, const void *data, size_t size,
                                        const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_npz_close(struct mase_npz *z);
-/* As numpy.savez: stored, not deflated, each array aligned to 64 bytes. bfloat16 is refused: NumPy
- * has no such type. */
+/* Write as numpy.savez does: stored, not deflated, each array aligned to 64 bytes. bfloat16, which
+ * NumPy lacks, is refused. */
 enum mase_status mase_npz_write(const struct mase_named_tensor *items, int count, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
 

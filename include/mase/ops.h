@@ -1,8 +1,8 @@
 /*
  * ops.h - the operations, read from ops.def.
  *
- * One row says everything that is known of an operation: its name and type in reports, how PyTorch
- * calls it as a function, method or module, how shapes follow, what the plain reference computes.
+ * One row defines an operation: its name and type in reports, how PyTorch calls it as a function,
+ * method or module, its shape rule, its reference function.
  */
 #ifndef MASE_OPS_H
 #define MASE_OPS_H
@@ -43,8 +43,8 @@ enum { MASE_MAX_PARAMS = 16 };
 struct mase_sig_param {
     const char *name;
     char role;     /* x u p y s w b t: a tensor operand and its role; 0: a plain value */
-    char coerce;   /* a conversion: 1 2 3 4 6 n f ? as in ops.def; 0: none */
-    bool variadic; /* *shape: takes the rest */
+    char coerce;   /* conversion mark 1 2 3 4 6 n f ? of ops.def; 0: none */
+    bool variadic; /* *shape: takes all remaining arguments */
     bool has_default;
     const char *dflt; /* Python literal, or the name of an earlier parameter */
 };
@@ -59,7 +59,7 @@ typedef enum mase_status mase_shape_fn(struct mase_call *c, struct mase_err *err
 enum mase_nonnegative {
     MASE_NONNEGATIVE_UNKNOWN,
     MASE_NONNEGATIVE_ALWAYS,
-    MASE_NONNEGATIVE_KEPT, /* if those of its data operands are */
+    MASE_NONNEGATIVE_KEPT, /* if no value of a data operand is negative */
 };
 
 struct mase_op_info {
@@ -67,7 +67,7 @@ struct mase_op_info {
     enum mase_op_type type; /* as a function */
     mase_shape_fn *shape;   /* NULL: not inferred (placeholder, output) */
     const char *help;
-    const char *call;      /* signature of the call; NULL: is not called (placeholder, output) */
+    const char *call;      /* signature of the call; NULL: not a call (placeholder, output) */
     const char *functions; /* printed targets, blank separated: "operator.add torch.add"; or NULL */
     const char *methods;   /* "add add_"; or NULL */
     const char *module;    /* class name "Linear", NULL if there is none */
@@ -75,9 +75,10 @@ struct mase_op_info {
     const char *ctor; /* constructor signature */
     const char *repr; /* how the constructor prints: see ops.def */
     bool quantisable;
-    bool usual; /* defaults and patterns of the quantise pass reach it; others have to be named */
+    bool usual; /* defaults and patterns of the quantise pass apply to it; other operations must be
+                   named */
     const char *quant_func; /* "mult.mult": file and name of the quantised function; or "" */
-    enum mase_nonnegative nonnegative; /* are values of its result? */
+    enum mase_nonnegative nonnegative; /* is no value of its result negative? */
     bool shares;                       /* its result may lie in the memory of its first operand */
 };
 extern const struct mase_op_info mase_ops[MASE_OP_COUNT];
@@ -86,7 +87,7 @@ enum mase_op mase_op_find(const char *name);            /* MASE_OP_unknown when 
 enum mase_op mase_op_of_function(const char *target);   /* "torch.flatten" */
 enum mase_op mase_op_of_method(const char *name);       /* "view" */
 enum mase_op mase_op_of_module(const char *class_name); /* "Linear" */
-/* Parsed once, kept for the life of the process. */
+/* Signatures, parsed once and kept until the process ends. */
 const struct mase_sig *mase_op_call_sig(enum mase_op op);
 const struct mase_sig *mase_op_ctor_sig(enum mase_op op);
 

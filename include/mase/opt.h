@@ -10,8 +10,8 @@
  *     };
  *
  * Binding a table fills the struct: defaults first, then the table's values, each checked for type
- * and range. A key no row knows is an error that names the nearest known one, unless a
- * MASE_OPT_REST row collects such keys.
+ * and range. An unknown key is an error that names the nearest known key, unless a MASE_OPT_REST
+ * row collects unknown keys.
  */
 #ifndef MASE_OPT_H
 #define MASE_OPT_H
@@ -40,7 +40,8 @@ enum mase_opt_type {
     MASE_OPT_TYPE_REST,    /* struct mase_value * (a table): every key no other row knows */
 };
 
-/* A number given as none ("NA"), where may_be_none allows it: whoever takes it decides. */
+/* The value of a number given as none ("NA"), where may_be_none allows it. Its reader decides what
+ * it means. */
 #define MASE_NA INT64_MIN
 
 enum { MASE_INTS_MAX = 8 };
@@ -104,27 +105,27 @@ struct mase_opt {
 enum mase_status mase_opts_bind(void *opts, size_t size, const struct mase_opt *rows,
                                 const struct mase_value *table, struct mase_arena *a,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* The default of one row into its field, zeroed before. */
+/* Set the field of one row to its default. The field must be zeroed. */
 void mase_opt_set_default(void *opts, const struct mase_opt *row);
-/* One value against one row, writing the field. */
+/* Check one value against one row and set the field. */
 enum mase_status mase_opt_bind_value(void *opts, const struct mase_opt *row,
                                      const struct mase_value *v,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* The inverse: what the field of a row holds as a value in a. Binding it gives the field again; a
- * number given as none, and a text that is NULL, is none. */
+/* The inverse of mase_opt_bind_value: the field of a row as a value, allocated in a. MASE_NA and a
+ * NULL text give none. */
 struct mase_value *mase_opt_value(struct mase_arena *a, const void *opts,
                                   const struct mase_opt *row);
-/* The default of a row as a value in a. */
+/* The default of a row as a value, allocated in a. */
 struct mase_value *mase_opt_default_value(struct mase_arena *a, const struct mase_opt *row);
-/* A value as the field of a row would hold it, in a: checked, and an integer given for a number is
- * one. */
+/* Convert a value as binding would, allocated in a: it is checked, and an integer for a FLOAT row
+ * becomes a float. */
 enum mase_status mase_opt_convert(struct mase_value **out, struct mase_arena *a,
                                   const struct mase_opt *row, const struct mase_value *v,
                                   struct mase_err *err) MASE_MUST_CHECK;
 /* "integer 1..32", "integer 0..", "one of type, name, regex_name": what the row allows, for help
  * and messages. */
 void mase_opt_describe(struct mase_str *out, const struct mase_opt *row);
-/* The default as Python prints it: "True", "0.5", "None" when there is none. */
+/* Print the default as Python does: "True", "0.5", "None" for no default. */
 void mase_opt_default(struct mase_str *out, const struct mase_opt *row);
 
 MASE_API_END

@@ -1,6 +1,6 @@
 /*
- * pass.h - passes: analyses look, transforms change, interfaces save and load. The contract is
- * data.
+ * pass.h - passes: analyses read a graph, transforms change it, interfaces save and load it. The
+ * contract of a pass is data.
  *
  * Each pass file ends with its struct mase_pass; passes.def names it once. The manager binds
  * options from the schema, provides what the pass needs, runs it, checks that an analysis changed
@@ -22,7 +22,7 @@
 
 MASE_API_BEGIN
 
-/* Properties of a graph: what holds of it now. Any edit drops those the pass does not keep. */
+/* Properties that a graph has. An edit drops every property that the pass does not keep. */
 enum {
     MASE_PROP_META = 1u << 0,     /* every node has (possibly empty) metadata */
     MASE_PROP_COMMON = 1u << 1,   /* ops, types, shapes, formats */
@@ -31,7 +31,7 @@ enum {
     MASE_PROP_ALL = (1u << 4) - 1,
 };
 
-/* These hold no longer: their metadata are emptied. */
+/* Drop these properties and empty their metadata. */
 void mase_graph_drop_props(struct mase_graph *g, unsigned props);
 
 /* Samples as they lie in memory: sample i is row index[i] of the table, or row i when index is
@@ -42,52 +42,53 @@ struct mase_sample_rows {
     const uint32_t *index;
 };
 
-/* Samples of the run's data for passes that run the network. The layer of datasets lies above: who
- * has one fills this in. Any sample can be read at any time, so a pass may go through them twice.
- */
+/* Samples of the run's data for passes that run the network. Datasets belong to a higher layer,
+ * whose code fills this in. Samples can be read in any order and repeatedly. */
 struct mase_samples {
-    /* How many samples a split has: "train", "validation", "test". The data may be opened now. */
+    /* The number of samples of a split: "train", "validation", "test". The first call may open the
+     * data. */
     enum mase_status (*count)(void *data, const char *split, int64_t *count, struct mase_err *err);
     /* n samples of the split from first on, row-major: x is (n, ...). */
     enum mase_status (*read)(void *data, const char *split, int64_t first, int64_t n, float *x,
                              struct mase_err *err);
-    int64_t batch_size; /* what the user asked for; 0: nothing */
+    int64_t batch_size; /* the batch size that the user asked for; 0: none */
     void *data;
-    /* Those of read without copying, if they are a table of numbers; false: they are not. May be
+    /* Lend samples without copying, if they are a table of numbers; false: they are not. May be
      * NULL. */
     bool (*lend)(void *data, const char *split, int64_t first, struct mase_sample_rows *rows);
 };
 
-/* What passes may use of the world around them. */
+/* The environment of a pass. */
 struct mase_pass_env {
     struct mase_arena *scratch; /* released by the manager after each pass */
     FILE *out;                  /* results for the user, usually stdout */
-    const char *out_dir;        /* where files go: .../software/transform; NULL: none are written
-                                   unless a path is given */
+    const char *out_dir; /* folder for files, .../software/transform; NULL: a file is written only
+                            when the user gives a path */
     const struct mase_input *inputs; /* one per placeholder, shapes only, or with data if known */
     int input_count;
-    const struct mase_samples *samples; /* of the dataset; NULL: there is none */
+    const struct mase_samples *samples; /* samples of the dataset; NULL: no dataset */
     uint64_t seed;
     const struct mase_graph *original; /* the graph before the newest transform, or NULL */
-    struct mase_value *info; /* a table for results a program may want (run.json); may be NULL */
+    struct mase_value *info; /* a table for results that programs read (run.json); may be NULL */
     struct mase_arena *info_arena; /* where info lives */
     struct mase_value *files;      /* a list: paths of the files written; may be NULL */
-    struct mase_pass_files *late;  /* files of a list of passes, which are closed together behind
-                                    * the last of them; NULL: each at once */
-    struct mase_sheets *sheets;    /* tables go here; NULL: to out, each in its own style */
-    int threads;                   /* that may compute; 0: one. Results do not depend on it */
-    bool rehearsal;                /* only to find out what is wrong: nothing is calibrated */
-    const char
-        *again; /* NULL: the first run of a pass; "_2": its second, which goes by that name */
-    const struct mase_pass *pass; /* the one that runs */
-    int changed; /* what a pass with same_outputs changed: nodes, or pairs of them */
+    struct mase_pass_files *late;  /* files of a list of passes, closed after the last pass; NULL:
+                                      each file is closed at once */
+    struct mase_sheets
+        *sheets;       /* printer of tables; NULL: tables go to out, each in its own style */
+    int threads;       /* number of threads to use, 0: one. Results do not depend on it */
+    bool rehearsal;    /* a dry run that only looks for errors: nothing is calibrated */
+    const char *again; /* suffix of names in a repeated run of a pass: "_2" for the second; NULL:
+                          first run */
+    const struct mase_pass *pass; /* the pass that runs */
+    int changed; /* number of nodes, or pairs of nodes, that a pass with same_outputs changed */
 };
 
-/* What a pass shows: a table in the format that the user asked for, and text around it, which
- * programs do not get. */
+/* Show a table in the format that the user asked for; and text for people, which csv and json leave
+ * out. */
 void mase_pass_put_table(struct mase_pass_env *env, const struct mase_sheet *sheet);
 void mase_pass_say(struct mase_pass_env *env, const char *fmt, ...) MASE_PRINTF(2, 3);
-/* Note a file that a pass wrote. */
+/* Record a file that a pass wrote. */
 void mase_pass_wrote(struct mase_pass_env *env, const char *path);
 
 typedef enum mase_status mase_analyse_fn(const struct mase_graph *g, const void *opts,
@@ -98,28 +99,29 @@ typedef enum mase_status mase_transform_fn(struct mase_graph **g, const void *op
 
 struct mase_pass {
     const char *name, *help;
-    unsigned needs, gives, keeps; /* properties: before; after; despite edits */
-    unsigned drops;               /* true no longer, edits or not */
+    unsigned needs, gives, keeps; /* properties required before, valid after, kept despite edits */
+    unsigned drops;               /* properties that the pass drops, with or without edits */
     const struct mase_opt *opts;  /* schema, ends with { 0 }; NULL: no options */
     size_t opts_size;
     mase_analyse_fn *analyse; /* exactly one of the two is set */
     mase_transform_fn *transform;
-    /* What the schema cannot say of the options and needs no graph; NULL: nothing more. */
+    /* Check options beyond the schema, without a graph; NULL: no further check. */
     enum mase_status (*check)(const void *opts, struct mase_err *err);
     const char *then; /* a pass the manager runs right after with default options, or NULL */
-    void *user;       /* whatever its functions want to know: they find it by env->pass */
-    /* A transform that promises that the network computes what it did. The manager runs a few
-     * samples before and after, tells the difference, and undoes what changed more than rounding
-     * does. The pass gives what it changes memory of its own, and counts in env->changed. */
+    void *user;       /* data for the functions of the pass, reached by env->pass */
+    /* The transform promises that outputs do not change. The manager runs a few samples before and
+     * after, reports the difference, and undoes a pass whose difference exceeds rounding errors.
+     * Such a pass allocates new memory for weights that it changes, and counts its changes in
+     * env->changed. */
     bool same_outputs;
 };
 
 extern const struct mase_pass *const mase_passes[]; /* NULL-terminated, from passes.def */
-/* The i-th pass: those, then the ones that plugins brought (plugin.h); NULL after the last. */
+/* Pass number i: those of mase_passes, then those of plugins (plugin.h); NULL after the last. */
 const struct mase_pass *mase_pass_at(int i);
 const struct mase_pass *mase_pass_find(const char *name);
 const char *mase_pass_kind(const struct mase_pass *p); /* "analysis", "transform", "interface" */
-bool mase_pass_is_plugin(const struct mase_pass *p);   /* it is none of mase_passes */
+bool mase_pass_is_plugin(const struct mase_pass *p);   /* is it not in mase_passes? */
 
 struct mase_manager {
     struct mase_pass_env env;
@@ -129,7 +131,8 @@ struct mase_manager {
     bool verify;                   /* run mase_graph_verify after every pass */
     int runs;                      /* passes run so far */
     struct mase_value *timings;    /* a list of {pass, seconds} in env.info_arena; may be NULL */
-    struct mase_graph *before;     /* what env.original is; owned, kept until the next transform */
+    struct mase_graph
+        *before; /* the graph that env.original points to; owned, kept until the next transform */
 };
 
 /* Run one pass by name with its TOML section (NULL: defaults). Errors are wrapped "pass NAME: ...",
@@ -137,22 +140,22 @@ struct mase_manager {
 enum mase_status mase_manager_run(struct mase_manager *m, struct mase_graph **g, const char *pass,
                                   const struct mase_value *args,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The same for a pass that need not be in the table: one of your own. */
+/* Run one pass that need not be in the table. */
 enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass *pass, const struct mase_value *args,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* One run of a pass, its options bound: the pass's own struct, of opts_size bytes. */
+/* One run of a pass with bound options: opts is the pass's own struct, of opts_size bytes. */
 struct mase_pass_run {
     const struct mase_pass *pass;
     const void *opts;
-    struct mase_loc at; /* of errors that have no place */
-    const char *again;  /* of mase_pass_env */
+    struct mase_loc at; /* place for errors that have none */
+    const char *again;  /* as in mase_pass_env */
 };
 enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_graph **g,
                                         const struct mase_pass_run *run,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* The runs that a [passes] table asks for, in the order of the file, in a. Names and options are
- * checked. A pass may stand several times, as [[passes.NAME]]. */
+/* Bind the runs of a [passes] table, in the order of the file, allocated in a. Names and options
+ * are checked. A pass may occur several times, as [[passes.NAME]]. */
 struct mase_pass_runs {
     struct mase_pass_run *items;
     int count;
@@ -163,15 +166,15 @@ enum mase_status mase_pass_runs_bind(struct mase_pass_runs *runs, struct mase_ar
 /* The first run of a pass behind `after` (NULL: of all), or NULL. */
 const struct mase_pass_run *mase_pass_runs_find(const struct mase_pass_runs *runs, const char *pass,
                                                 const struct mase_pass_run *after);
-/* Run them all, each under its own name. */
+/* Run all of these runs. */
 enum mase_status mase_manager_run_list(struct mase_manager *m, struct mase_graph **g,
                                        const struct mase_pass_runs *runs,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* Both: every pass of a [passes] table. */
+/* Bind and run every pass of a [passes] table. */
 enum mase_status mase_manager_run_all(struct mase_manager *m, struct mase_graph **g,
                                       const struct mase_value *passes,
                                       struct mase_err *err) MASE_MUST_CHECK;
-/* Call it before the graph is freed: the original it keeps borrows the graph's weights. */
+/* Call it before the graph is freed: m->before borrows the graph's weights. */
 void mase_manager_release(struct mase_manager *m);
 
 MASE_API_END

@@ -1,8 +1,8 @@
 /*
- * plot.h - charts as SVG text: lines that stand alone or in a page, histograms in a page.
+ * plot.h - charts as SVG text: line charts, alone or in a page, and histograms in a page.
  *
- * No scripts, no fonts or files from elsewhere; light or dark as the reader's system is set. The
- * caller fills in a struct; zero fields mean the default:
+ * A chart has no scripts, and no fonts or files from elsewhere; it is light or dark as the reader's
+ * system is set. The caller fills in a struct; zero fields mean the default:
  *
  *     const struct mase_plot_series series[] = {
  *         { .name = "train", .x = epoch, .y = train_loss, .n = epochs },
@@ -32,9 +32,9 @@ struct mase_plot_series {
     const char *name;
     const double *x, *y; /* (n) each, borrowed; x ascending */
     int64_t n;
-    const double
-        *spread; /* (n) an upright bar reaches so far above and below a point; NULL: none */
-    /* Of the palette, from 1, so that one thing looks the same in every chart; 0: by its place. */
+    const double *spread; /* (n): half height of the error bar of each point; NULL: none */
+    /* Number in the palette, from 1, so that a quantity has one colour in every chart; 0: by its
+     * position. */
     int colour;
     bool dashed;
 };
@@ -48,32 +48,33 @@ struct mase_plot {
     const char *const *categories;
     int category_count;
     int width, height; /* pixels; 0: 760 x 440, embedded 420 x 270 */
-    /* Part of a page that has mase_plot_css and a legend of its own: of class plot, without style
-     * sheet, paper, legend and drawn title; the attribute data-plot has the numbers as JSON. */
+    /* The chart is part of a page that has mase_plot_css and a legend of its own: class plot,
+     * without style sheet, background, legend and title; the attribute data-plot has the numbers as
+     * JSON. */
     bool embedded;
 };
 
 /* Append the document to out, final newline included. */
 void mase_plot_svg(struct mase_str *out, const struct mase_plot *p);
 
-/* The rules for charts in a page, each selector after scope: ".plot ". A line of series s has the
- * class c<s>, its marks m<s>. */
+/* The style rules for charts in a page; scope, ".plot ", precedes each selector. The curve of the
+ * colour s has the class c<s>, its marks m<s>. */
 void mase_plot_css(struct mase_str *out, const char *scope);
 
-/* How often values lie where, and over it the values that a number format has. Always part of a
- * page, of class histogram; heights are square roots, so that rare values show. */
+/* A histogram of values, and over it the values that a number format has. It is always part of a
+ * page, of class histogram; heights are square roots of counts, so that rare values show. */
 struct mase_plot_histogram {
-    const char *title; /* told, not drawn; may be NULL */
+    const char *title; /* for screen readers, not drawn; may be NULL */
     double min, max;   /* of the values */
     const int64_t *count;
     int bins;           /* of equal width */
     const double *code; /* the format's values between min and max, ascending; NULL: none */
     int codes;
-    const double *limit; /* (2): the format's least and greatest value; NULL: it has none */
+    const double *limit; /* (2): the format's lowest and highest value; NULL: unbounded */
 };
 void mase_plot_histogram(struct mase_str *out, const struct mase_plot_histogram *h);
 
-/* The colour of series s: its lines are of the class cN, its points of mN. */
+/* The colour N of series s: its curve has the class cN, its points mN. */
 int mase_plot_colour(const struct mase_plot *p, int s);
 const char *mase_plot_dash(const struct mase_plot *p, int s); /* stroke-dasharray, or "" */
 

@@ -9,9 +9,9 @@
  *     cc -std=c17 -shared -fPIC count.c -o libcount.so
  *     ch transform --config c.toml --plugin ./libcount.so
  *
- * It calls libmase's functions, which the program exports, and links nothing. It must have been
- * compiled for the same MASE_PLUGIN_API; one that was not is refused before anything else of it is
- * looked at. A plugin is the user's own code, trusted as the program itself.
+ * A plugin calls libmase's functions, which ch exports, and links no library. It must be compiled
+ * for the MASE_PLUGIN_API of the program; otherwise it is refused before anything else in it is
+ * read. A plugin is the user's own code, trusted as the program itself.
  */
 #ifndef MASE_PLUGIN_H
 #define MASE_PLUGIN_H
@@ -21,7 +21,7 @@
 
 MASE_API_BEGIN
 
-/* Raised when a struct or function that plugins use changes its meaning. */
+/* Incremented when a struct or function that plugins use changes its meaning. */
 #define MASE_PLUGIN_API 2
 
 struct mase_plugin {
@@ -38,9 +38,9 @@ struct mase_plugin {
     const struct mase_plugin mase_plugin = { MASE_PLUGIN_API, sizeof(struct mase_pass), title, \
                                              mase_plugin_passes }
 
-/* Load a plugin and add its passes to those that mase_pass_find finds. A file that is no plugin,
- * one for another API, and a pass that is incomplete or whose name is taken are errors. It stays
- * loaded until the process ends; loading it again does nothing. */
+/* Load a plugin and add its passes to those that mase_pass_find finds. A file that is not a plugin,
+ * a plugin for another API, and a pass that is incomplete or whose name is taken are errors. A
+ * plugin stays loaded until the process ends; loading it again does nothing. */
 enum mase_status mase_plugin_load(const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END

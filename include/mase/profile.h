@@ -1,6 +1,6 @@
 /*
- * profile.h - statistics of parameters and activations by call; the pass profile_statistics, which
- * a configuration asks for, measures the same.
+ * profile.h - statistics of parameters and activations. The pass profile_statistics measures by
+ * these functions what a configuration asks for.
  *
  *     const struct mase_statistic s = { .name = "sqnr", .format = f };
  *     const struct mase_profile_target t = { node, "data_in_0", &s, 1 };
@@ -18,7 +18,7 @@
 
 MASE_API_BEGIN
 
-/* One row of stats.def, over all values of the samples. */
+/* A row of stats.def with its options; it is computed over all values of the samples. */
 struct mase_statistic {
     const char *name;
     int64_t bins;                     /* histogram; 0: as many as usual */
@@ -26,12 +26,12 @@ struct mase_statistic {
     enum mase_sign sign;
 };
 
-/* An argument of a node by the name that its software metadata have: a parameter of its module, or
+/* An argument of a node by its name in the software metadata: a parameter of the node's module, or
  * an input. */
 struct mase_profile_target {
     const struct mase_node *node;
     const char *name;
-    const struct mase_statistic *stats; /* targets that share them share the work, too */
+    const struct mase_statistic *stats; /* targets with an equal pointer share the work */
     int count;
 };
 
@@ -41,12 +41,12 @@ enum { MASE_PROFILE_VALUES = 1 << 25 };
 struct mase_profile {
     const struct mase_profile_target *targets;
     int count;
-    const char *split;      /* where samples come from; NULL: "train" */
-    int64_t samples, batch; /* 0: all of the split; as suits */
+    const char *split;      /* split of the samples; NULL: "train" */
+    int64_t samples, batch; /* 0: all samples of the split; 0: the library chooses the batch */
 };
 
-/* Measure every target; results (count) are tables in a. g has software metadata; env has samples
- * and inputs if one of the targets is an activation. */
+/* Measure every target; results (count) are tables, allocated in a. g needs software metadata; env
+ * needs samples and inputs if a target is an activation. */
 enum mase_status mase_profile(struct mase_value **results, struct mase_arena *a,
                               struct mase_graph *g, const struct mase_profile *p,
                               const struct mase_pass_env *env,

@@ -1,10 +1,10 @@
 /*
  * program.h - what a network computes, as data: primitives over numbered values.
  *
- * A graph is what its author wrote; a program is what follows from it, with everything said. There
- * are no modules, methods or defaults in it: a parameter is a value like any other, and rounding to
- * a number format is an instruction. Whoever computes or emits a network reads its program and need
- * not know how a layer is made of primitives.
+ * A graph is what its author wrote; a program states what the graph computes, and leaves nothing
+ * implicit. It has no modules, methods or defaults: a parameter is a value like any other, and
+ * rounding to a number format is an instruction. Code that runs or emits a network reads its
+ * program and need not know how layers consist of primitives.
  *
  *     mase-program 1
  *     name small
@@ -41,7 +41,8 @@ struct mase_prim_info {
     const char *name, *help;
 };
 extern const struct mase_prim_info mase_prims[MASE_PRIM_COUNT];
-/* The primitive that an operation is; MASE_PRIM_COUNT when programs do not have it. */
+/* The primitive that an operation lowers to; MASE_PRIM_COUNT when programs do not have the
+ * operation. */
 enum mase_prim mase_op_prim(enum mase_op op);
 /* The first node that draws numbers whenever the graph runs, or NULL. */
 const struct mase_node *mase_graph_draws(const struct mase_graph *g);
@@ -56,49 +57,54 @@ enum mase_psource {
 };
 
 struct mase_pvalue {
-    struct mase_node handle; /* first: arguments mention a value as those of graphs do a node, so
-                              * they print, parse and resolve in the same way */
-    int number;              /* its place among the program's values */
+    struct mase_node
+        handle; /* must be first: an argument mentions a value by its handle, so arguments of
+                   programs print, parse and resolve as those of graphs do */
+    int number; /* index among the program's values */
     struct mase_ptype type;
     enum mase_psource source;
     const char *name;             /* of an input or parameter: x, fc.weight */
     struct mase_param *param;     /* the graph's, borrowed; NULL in a program that was parsed */
     const void *data;             /* of a constant, dense */
-    struct mase_rounding rounded; /* what it was rounded to; no format: any float */
+    struct mase_rounding rounded; /* the rounding that made it; format NULL: any float */
     struct mase_instr *made_by;
-    const struct mase_instr *last_use; /* NULL: none but perhaps the return */
+    const struct mase_instr *last_use; /* NULL: no instruction uses it, but it may be returned */
     bool returned;
 };
 
 /* ---- instructions ---- */
 
-enum { MASE_RESULT = -1 }; /* instead of the number of a parameter */
+enum { MASE_RESULT = -1 }; /* the result, in place of the number of a parameter */
 
 struct mase_instr {
     enum mase_prim prim;
-    enum mase_op op; /* which of the primitive's; unknown: round */
-    /* By the signature of op: values, attributes. Of round: what is rounded, and what its format
-     * has learned. */
+    enum mase_op op; /* the operation of the primitive; unknown: round */
+    /* Values and attributes, by the signature of op. Of round: the operand, then the learned
+     * numbers of its format. */
     struct mase_arg *param;
     struct mase_pvalue **result;
     int result_count;
-    const struct mase_arg *form;  /* its results as the call gives them, one tensor or tuples, with
-                                   * tensors that are NULL; NULL: the shape rule knows */
-    bool no_grad;                 /* no gradient passes the results */
-    bool in_place;                /* and the result takes the place of the first operand */
-    const char *from;             /* the graph's node, and */
-    const struct mase_node *node; /* itself, borrowed; NULL in a program that was parsed */
-    /* round: to what, no format being a copy (formats_change); recur: its factors, at each step */
+    const struct mase_arg *form; /* its results as the call gives them, one tensor or tuples, with
+                                  * tensors that are NULL; NULL: the shape rule knows */
+    bool no_grad;                /* no gradient passes the results */
+    bool in_place;               /* the result is written into the first operand */
+    const char *from;            /* name of the graph's node */
+    const struct mase_node
+        *node; /* the graph's node, borrowed; NULL in a program that was parsed */
+    /* round: the format, NULL for a copy (formats_change); recur: the rounding of products, at each
+     * time step */
     struct mase_rounding round;
-    int round_rank;    /* round: blocks are cut as if it had so many dimensions */
-    int operand;       /* round: parameter of the node that asks for it, or MASE_RESULT */
+    int round_rank; /* round: the number of dimensions that the operand is treated as having when it
+                       is cut into blocks */
+    int operand;    /* round: number of the node's parameter that is rounded, or MASE_RESULT */
     bool writes, kept; /* round: in float the node writes into it; with formats it does not */
-    /* round of a bias at the scale of products: the roundings of the data and of the weight that
-     * are multiplied; turned: outputs are the weight's second dimension. Else NULL. */
+    /* round of a bias at the scale of products: the roundings of the data and of the weight in
+     * these products; turned: the outputs are the weight's second dimension. Else NULL. */
     const struct mase_instr *of[2];
     bool turned;
-    /* Sums of products of integer forms: the fixed-point number that holds every sum, bias
-     * included. The sum is exact, in any order. Width 0: operands are not that, sums are float. */
+    /* For sums of products of fixed-point numbers: the fixed-point format that holds every sum,
+     * bias included, so sums are exact in any order. Width 0: operands are not fixed-point, and
+     * sums are float. */
     struct mase_integer_form sum;
     struct mase_instr *next;
 };
@@ -110,35 +116,39 @@ struct mase_program {
     struct mase_pvalue **value;
     int value_count, value_cap;
     struct mase_instr *first, *last;
-    struct mase_arg output;      /* what is returned */
-    struct mase_ptrmap *of_node; /* from nodes of the graph to results; NULL when parsed */
+    struct mase_arg output; /* the return value */
+    struct mase_ptrmap
+        *of_node; /* from nodes of the graph to results; NULL in a program that was parsed */
 };
 
 struct mase_lower_opts {
-    const struct mase_input *inputs; /* one per placeholder: the first length is the batch's, its
-                                      * number does not matter */
+    const struct mase_input
+        *inputs; /* one per placeholder: the first dimension is the batch; its length is not used */
     int input_count;
     bool training;       /* batch statistics, dropout; else evaluation */
-    bool formats_change; /* every operand that could have a format is rounded, if only to a copy */
-    bool concrete;       /* for the inputs' own shapes: no length depends on N, so that networks
-                          * which mix or cut the samples of a batch have a program, too */
+    bool formats_change; /* every operand that may have a format has a round instruction, if only a
+                            copy */
+    bool concrete; /* lower for the lengths of the inputs: no length depends on N, so that networks
+                      that mix or cut the samples of a batch have a program, too */
 };
-/* From a graph; parameters are borrowed from it, so free the program first. Refused: a graph whose
- * numbers follow the number of samples otherwise than by a factor and an offset. */
+/* Lower a graph. The program borrows its parameters, so free the program first. Refused: a graph
+ * with a length or attribute that is not a multiple of the number of samples plus a constant. */
 enum mase_status mase_program_lower(struct mase_program **out, const struct mase_graph *g,
                                     const struct mase_lower_opts *opts,
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_program_free(struct mase_program *p);
-/* What a node of its graph computes, values standing for tensors; NULL when that is no tensor and
- * the program not concrete. Of a node that is written into later: what was written last. */
+/* The result of a node of the lowered graph, with values for its tensors; NULL when it is not a
+ * tensor and the program is not concrete. For a node that is written into later: the last value
+ * written. */
 const struct mase_arg *mase_program_result(const struct mase_program *p, const struct mase_node *n);
-/* If that is one tensor: its value; NULL when it is not, or no instruction uses it. */
+/* The result of a node if it is one tensor; NULL: it is not, or no instruction uses it. */
 struct mase_pvalue *mase_program_value(const struct mase_program *p, const struct mase_node *n);
 
 void mase_program_print(struct mase_str *out, const struct mase_program *p);
 enum mase_status mase_program_parse(struct mase_program **out, const char *text, size_t size,
                                     const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* Every rule that does not hold, one line each into out (may be NULL); returns how many. */
+/* Check the rules of programs: one line to out (may be NULL) for each violation. Returns their
+ * number. */
 int mase_program_verify(const struct mase_program *p, struct mase_str *out);
 
 struct mase_grad_opts {
@@ -161,8 +171,8 @@ enum mase_status mase_program_grad(struct mase_program **out, const struct mase_
 bool mase_op_has_gradient(enum mase_op op);
 bool mase_op_stops_gradient(enum mase_op op);
 
-/* An instruction as a call for so many samples, tensor[number] being each value's: what shape rules
- * and the reference are given. It stays where it is: call points at node. */
+/* An instruction as a call for this number of samples, for shape rules and reference functions;
+ * tensor[number] is the tensor of each value. Do not copy the struct: call points to node. */
 struct mase_pcall {
     struct mase_call call;
     struct mase_node node;
@@ -173,17 +183,17 @@ void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct ma
  * what the call would give for so many samples, its shape rule does, or why it gives nothing. */
 enum mase_status mase_pcall_infer(struct mase_pcall *k, const struct mase_instr *i, int64_t samples,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The tensors of an inferred call become those of the instruction's results. */
+/* Store the tensors of an inferred call as those of the instruction's results. */
 void mase_pcall_results(const struct mase_pcall *k, const struct mase_instr *i,
                         struct mase_tensor **tensor);
-/* An argument with tensors for the values that it mentions. */
+/* A copy of an argument with tensors in place of values. */
 struct mase_arg mase_pcall_arg(struct mase_arena *a, const struct mase_arg *arg,
                                struct mase_tensor *const *tensor);
 
 /* ---- the reference (exec/reference/interpret.c) ---- */
 
-/* Run it instruction by instruction as the definitions say. Inputs by name, with data. *out: what
- * it returns, in the arena. */
+/* Run a program instruction by instruction, by the reference functions. Inputs are given by name,
+ * with data. *out: the return value, allocated in a. */
 enum mase_status mase_program_run(struct mase_arg *out, struct mase_arena *a,
                                   const struct mase_program *p, const struct mase_input *inputs,
                                   int input_count, struct mase_err *err) MASE_MUST_CHECK;

@@ -1,9 +1,9 @@
 /*
- * progress.h - long work that shows it is alive.
+ * progress.h - progress of long work on a terminal.
  *
- * On a terminal one line redrawn at most ten times a second, removed or finished at the end; else
- * one log line when the stage ends. Nothing is drawn when the log level hides INFO. A program
- * around the library is told instead, as often.
+ * On a terminal a line is redrawn at most ten times a second, and removed or finished at the end;
+ * elsewhere one log message is written when the stage ends. Nothing is drawn when the log level
+ * hides INFO. In a library call the program's progress function is called instead, equally often.
  */
 #ifndef MASE_PROGRESS_H
 #define MASE_PROGRESS_H
@@ -27,7 +27,7 @@ void mase_progress_start(struct mase_progress *p, const char *title, int64_t tot
 void mase_progress_step(struct mase_progress *p, int64_t done);
 void mase_progress_end(struct mase_progress *p);
 
-/* Nanoseconds of a clock that only moves forward. */
+/* Nanoseconds of a monotonic clock. */
 uint64_t mase_clock(void);
 
 MASE_API_END

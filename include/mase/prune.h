@@ -1,10 +1,10 @@
 /*
  * prune.h - which weights of a network become zero, and when.
  *
- * A configuration ([passes.prune]) says how much of each layer goes, by what measure, and by
- * which schedule while the network is trained. The weights that may go are targets; a mask says of
- * each value whether it is kept. Who has the values asks for masks and carries them out: the pass
- * once, a trainer (train.h) again and again.
+ * A configuration ([passes.prune]) says which share of each layer is removed, by which score, and
+ * by which schedule during training. Parameters that may lose values are targets; a mask says of
+ * each value whether it is kept. The pass computes masks and applies them once, a trainer (train.h)
+ * at intervals.
  *
  *     struct mase_pruning p;
  *     MASE_TRY(mase_prune_resolve(&p, options, err));
@@ -13,11 +13,11 @@
  *         list[i].w = mase_f32(&list[i].param->tensor);
  *     mase_prune_masks(list, n, &p, 1.0, seed);       // list[i].kept
  *
- * Of n values round(sparsity n) go, those of the lowest score, of equal ones the first; what has
- * gone stays away. Scores are magnitudes, random numbers that depend on the seed and the name of
- * the parameter, or movement: the sum of -w dL/dw over the steps, large for weights that grow. A
- * channel's is the mean magnitude or the root of the mean square of its weights, and its bias goes
- * with it.
+ * Of n values round(sparsity n) are removed, those of the lowest score, of equal scores the first;
+ * a removed value stays removed. Scores are magnitudes, random numbers that depend on the seed and
+ * the name of the parameter, or movement: the sum of -w dL/dw over the steps, which is large for
+ * weights that grow. The score of a channel is the mean magnitude or the root mean square of its
+ * weights, and its bias is removed with it.
  */
 #ifndef MASE_PRUNE_H
 #define MASE_PRUNE_H
@@ -37,7 +37,7 @@ enum mase_prune_method {
 };
 extern const char *const mase_prune_methods[]; /* "random", "l1-norm", "l2-norm", "movement" */
 
-/* What a section says. */
+/* The options of a section. */
 struct mase_prune_opts {
     const struct mase_value *sparsity;            /* a number, or a table by node */
     const struct mase_value *weight, *activation; /* the original's tables */
@@ -47,11 +47,11 @@ struct mase_prune_opts {
 };
 extern const struct mase_opt mase_prune_rows[]; /* of [passes.prune] */
 
-/* What it means. */
+/* The options, checked and converted. */
 struct mase_pruning {
     enum mase_prune_method method;
-    bool global;   /* scores of all layers are compared; else of each by itself */
-    bool channels; /* channels of the output go as a whole; else single weights */
+    bool global;   /* compare the scores of all layers; else those of each layer by itself */
+    bool channels; /* remove whole output channels; else single weights */
     double sparsity;
     const struct mase_value *shares; /* by node, where they differ; or NULL */
     /* in training */
@@ -68,30 +68,31 @@ struct mase_prune_target {
     const char *name; /* "seq_blocks.2.weight" */
     const struct mase_node *node;
     struct mase_param *param;
-    int64_t count, channels; /* values; and the first dimension */
+    int64_t count, channels; /* number of values; length of the first dimension */
     double sparsity;
-    int bias_of; /* the target whose channels decide; -1: its own scores do */
+    int bias_of; /* index of the target whose channels decide; -1: its own scores */
     /* for mase_prune_masks */
     const float *w;     // (count)
     const float *score; // (count), movement
-    uint8_t *kept;      // (count), ones at first, in the arena
+    uint8_t *kept;      // (count): all 1 at first, in the arena
 };
-/* Weights of linear, convolutional and recurrent layers, each once. Errors name the node. */
+/* List the weights of linear, convolutional and recurrent layers, each once. Errors name the node.
+ */
 enum mase_status mase_prune_targets(struct mase_prune_target **list, int *count,
                                     struct mase_arena *a, const struct mase_graph *g,
                                     const struct mase_pruning *p,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Clear what goes. progress: from 0, where initial_sparsity is wanted, to 1; between them the
- * sparsity follows the cubic curve of gradual pruning. */
+/* Clear kept[] for values to remove. progress goes from 0, where the sparsity is initial_sparsity,
+ * to 1; between them the sparsity follows the cubic curve of gradual pruning. */
 void mase_prune_masks(struct mase_prune_target *list, int count, const struct mase_pruning *p,
                       double progress, uint64_t seed);
 
-/* Values that are zero, of all. */
+/* The number of values that are zero, and of all values. */
 struct mase_sparsity {
     int64_t zeros, values;
 };
 struct mase_sparsity mase_tensor_sparsity(const struct mase_tensor *t);
-/* Of the weights that could be pruned; parameters without values count nothing. */
+/* The sparsity of all weights that can be pruned; parameters without data are left out. */
 struct mase_sparsity mase_graph_sparsity(const struct mase_graph *g);
 
 MASE_API_END

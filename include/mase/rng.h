@@ -1,9 +1,9 @@
 /*
- * rng.h - random numbers that depend on what they are for, not on who drew before.
+ * rng.h - random numbers that depend on their purpose, not on earlier draws.
  *
  * Philox 4x32-10: the n-th number of a stream is a pure function of (seed, stream, index, n). A
- * stream is named by its purpose; adding a consumer with a purpose of its own changes nobody else's
- * numbers, and any thread can start anywhere.
+ * stream is named by its purpose: a new use with a purpose of its own changes no other numbers, and
+ * any thread can start at any place of a stream.
  *
  *     struct mase_rng r = mase_rng(seed, MASE_STREAM_INIT, mase_rng_name("seq_blocks.2.weight"));
  *     for (long i = 0; i < n; i++)
@@ -26,19 +26,20 @@ enum mase_stream {
     MASE_STREAM_HOLD_OUT, /* which rows validate; index: 0 */
     MASE_STREAM_AUGMENT,  /* crops and flips; index: epoch << 32 | row */
     MASE_STREAM_SHUFFLE,  /* order of the training rows; index: the epoch */
-    MASE_STREAM_DROPOUT,  /* which values stay; index: see op_dropout.c */
-    MASE_STREAM_ROUND,    /* rounding by chance; index: the bits of the value */
-    MASE_STREAM_PRUNE,    /* which weights go; index: the parameter's name */
-    MASE_STREAM_SPLIT,    /* rows of a class or groups in order; index: the class, or all bits */
-    MASE_STREAM_DRAW,     /* what forward draws, and the second number of a normal one; */
-    MASE_STREAM_TURN,     /* index: see op_random.c */
+    MASE_STREAM_DROPOUT,  /* which values are kept; index: see op_dropout.c */
+    MASE_STREAM_ROUND,    /* stochastic rounding; index: the bits of the value */
+    MASE_STREAM_PRUNE,    /* which weights are removed; index: the parameter's name */
+    MASE_STREAM_SPLIT, /* order of the rows of a class, or of groups; index: the class, or all bits
+                        */
+    MASE_STREAM_DRAW,  /* numbers that forward draws, and the second one for a normal number; */
+    MASE_STREAM_TURN,  /* index: see op_random.c */
 };
 
 struct mase_rng {
     uint32_t key[2];
     uint32_t counter[4];
     uint32_t block[4]; /* the current four numbers */
-    int left;          /* of them not yet handed out */
+    int left;          /* numbers of the block that are unused */
 };
 
 struct mase_rng mase_rng(uint64_t seed, enum mase_stream purpose, uint64_t index);

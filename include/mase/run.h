@@ -1,9 +1,9 @@
 /*
- * run.h - the plain reference: every operation as its definition says, one value at a time.
+ * run.h - the reference: every operation by its definition, one value at a time.
  *
- * Slow, obvious, and the specification that faster execution is tested against. Evaluation mode:
- * batch norm uses its running statistics, dropout does nothing. Quantised layers and functions
- * quantise their operands first, in the formats they carry.
+ * It is slow and simple, and the specification that faster execution is tested against. Evaluation
+ * mode: batch norm uses its running statistics, dropout does nothing. Quantised layers and
+ * functions round their operands to their formats first.
  */
 #ifndef MASE_RUN_H
 #define MASE_RUN_H
@@ -14,15 +14,15 @@
 MASE_API_BEGIN
 
 typedef enum mase_status mase_forward_fn(struct mase_call *c, struct mase_err *err);
-/* NULL for what does not compute (placeholder, output). */
+/* The reference function of an operation; NULL: it does not compute (placeholder, output). */
 mase_forward_fn *mase_forward_of(enum mase_op op);
 
-/* Run g on inputs; every node's result, with data, is kept in v (arena a). The graph must have
- * weights if it has parameters. */
+/* Run g on inputs; v gets every node's result, with data, allocated in a. A graph with parameters
+ * must have weights. */
 enum mase_status mase_run_reference(struct mase_values *v, struct mase_arena *a,
                                     const struct mase_graph *g, const struct mase_input *inputs,
                                     int input_count, struct mase_err *err) MASE_MUST_CHECK;
-/* What the output node returns. */
+/* The value that the output node returns. */
 const struct mase_arg *mase_run_output(const struct mase_values *v, const struct mase_graph *g);
 
 MASE_API_END

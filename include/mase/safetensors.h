@@ -18,24 +18,24 @@ struct mase_safetensors {
     struct mase_file file;
     struct mase_named_tensor *items;
     int count;
-    struct mase_unread *unread; /* of types that are not read: F8_E4M3 */
+    struct mase_unread *unread; /* tensors of types that are not read: F8_E4M3 */
     int unread_count;
-    int converted;               /* items of types we lack, now of one of ours */
+    int converted; /* number of items converted from a type that tensors do not have */
     struct mase_value *metadata; /* a table of strings, empty if the file has none */
 };
 
 /* Maps the file and checks every rule of the format: header length, JSON, types, shapes, offsets
- * without gaps or overlaps, the exact end. Tensors of types we lack (f16, bf16) are converted. */
+ * without gaps or overlaps, the exact end. Tensors of other types (f16, bf16) are converted. */
 enum mase_status mase_safetensors_open(struct mase_safetensors *st, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* The same from memory, which must outlive st; path is used in messages only. */
+/* Read a file in memory, which must outlive st; path is used in messages only. */
 enum mase_status mase_safetensors_parse(struct mase_safetensors *st, const void *data, size_t size,
                                         const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* The same, every tensor left in the type that the file has it in. */
+/* mase_safetensors_parse, but every tensor keeps the type that it has in the file. */
 enum mase_status mase_safetensors_parse_stored(struct mase_safetensors *st, const void *data,
                                                size_t size, const char *path,
                                                struct mase_err *err) MASE_MUST_CHECK;
-/* The header alone: tensors have their shapes and the file's types, and no data. */
+/* Read the header only: tensors have the types and shapes of the file, and no data. */
 enum mase_status mase_safetensors_outline(struct mase_safetensors *st, const void *data,
                                           size_t size, const char *path,
                                           struct mase_err *err) MASE_MUST_CHECK;

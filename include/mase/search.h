@@ -1,5 +1,5 @@
 /*
- * search.h - the section [search] of a configuration: what is varied, and how.
+ * search.h - the section [search] of a configuration: what a search varies, and how.
  */
 #ifndef MASE_SEARCH_H
 #define MASE_SEARCH_H
@@ -9,7 +9,7 @@
 
 MASE_API_BEGIN
 
-/* Check it against its schema: a file that is accepted now is one that a search can use. */
+/* Check a [search] section against its schema. */
 enum mase_status mase_search_check(const struct mase_value *search,
                                    struct mase_err *err) MASE_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /*
- * zoo.h - models: the networks that have a name, and those that a user brings.
+ * zoo.h - models: networks by name, and networks in a user's own files.
  */
 #ifndef MASE_ZOO_H
 #define MASE_ZOO_H
@@ -25,7 +25,8 @@ struct mase_model {
 
 extern const struct mase_model mase_zoo[]; /* ends with a NULL name */
 
-/* By name; '-' and '_' are the same. Unknown: an error naming the nearest. */
+/* Find a model by name; '-' and '_' are equal. An unknown name is an error that says the nearest
+ * one. */
 enum mase_status mase_zoo_find(const struct mase_model **m, const char *name,
                                struct mase_err *err) MASE_MUST_CHECK;
 
@@ -33,15 +34,15 @@ enum mase_status mase_zoo_find(const struct mase_model **m, const char *name,
 struct mase_model_opts {
     double seconds;   /* 20 */
     double memory_mb; /* 4096, of address space */
-    /* Set: not a network but a loss, a module or function of an output, which the samples of the
-     * data are then, and a target, of which this is that of a sample. */
+    /* Set: trace a loss instead of a network. A loss is a module or function of an output and a
+     * target: data describes a sample of the output, and this one of the target. */
     const struct mase_tensor *target;
 };
 
 /* Does spec name a file: net.mg, net.onnx, net.py, net.py:Net, net.py:Net(width=3)? Or a module of
  * an installed package: torchvision.models:resnet18(num_classes=10)? */
 bool mase_model_is_file(const char *spec);
-/* "Net" of "net.py:Net(width=3)"; NULL where it does not say. */
+/* "Net" of "net.py:Net(width=3)"; NULL when spec names no class. */
 const char *mase_model_class(struct mase_arena *a, const char *spec);
 /* The graph that spec names, for this data, without weights: a file, or a model of the zoo. A .py
  * file is executed, by python3 in a child process. opts may be NULL. */
@@ -49,16 +50,16 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
                                  const struct mase_data_info *data,
                                  const struct mase_model_opts *opts,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* The same of an ONNX file, which has its weights: they are the graph's. sample: the shape that
- * samples shall have, or NULL. info says what they have. */
+/* The graph of an ONNX file, with the weights of the file. sample: the shape that samples shall
+ * have, or NULL. info gets the shape that they have. */
 enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_info *info,
                                       const char *path, const struct mase_shape *sample,
                                       struct mase_err *err) MASE_MUST_CHECK;
 /* What samples of the inputs behind the first are like: arrays of the data by their names, else in
  * their order. */
 void mase_model_set_inputs(struct mase_graph *g, const struct mase_data_info *data);
-/* The chain of layers that a list of texts spells as PyTorch does, "Linear(16, 64)". Errors point
- * into the texts. */
+/* A chain of layers from a list of texts in PyTorch's notation, "Linear(16, 64)". Errors point into
+ * the texts. */
 enum mase_status mase_model_layers(struct mase_graph **g, const char *name,
                                    const struct mase_value *layers,
                                    struct mase_err *err) MASE_MUST_CHECK;

@@ -266,7 +266,7 @@ static struct mase_node *swap_node(struct mase_node *n, void *data)
 }
 
 int mase_graph_replace_uses(struct mase_graph *g, struct mase_node *from, struct mase_node *to,
-                            const struct mase_node *spare)
+                            const struct mase_node *keep)
 {
     struct swap swap = { from, to };
     struct mase_node **users = from->users;
@@ -279,11 +279,11 @@ int mase_graph_replace_uses(struct mase_graph *g, struct mase_node *from, struct
     from->user_count = from->user_cap = 0;
     for (int i = 0; i < count; i++) {
         struct mase_node *user = users[i];
-        if (user == to && user != spare)
+        if (user == to && user != keep)
             mase_bug("%s uses %s: replacing all uses would make it use itself", to->name,
                      from->name);
         unlink_inputs(user);
-        if (user != spare) {
+        if (user != keep) {
             user->args = mase_arg_map(&g->arena, &user->args, swap_node, &swap);
             user->kwargs = mase_arg_map(&g->arena, &user->kwargs, swap_node, &swap);
             moved++;
