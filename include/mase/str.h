@@ -34,34 +34,36 @@ void mase_str_pad(struct mase_str *s, char c, long n); /* n copies of c; none if
 void mase_str_printf(struct mase_str *s, const char *fmt, ...) MASE_PRINTF(2, 3);
 void mase_str_vprintf(struct mase_str *s, const char *fmt, va_list ap) MASE_PRINTF(2, 0);
 
-/* The n bytes fit for a terminal: what is no printable UTF-8 becomes an escape such as \n or \x1b,
- * a tab blanks. Line feeds stay when keep_lines. Whatever prints text of others goes through it. */
+/* Append n bytes made safe for a terminal: bytes that are not printable UTF-8 become escapes such
+ * as \n or \x1b, a tab blanks. keep_lines keeps line feeds. All text that comes from files or users
+ * is printed through this function. */
 void mase_str_add_printable(struct mase_str *s, const char *text, size_t n, bool keep_lines);
 
 bool mase_streq(const char *a, const char *b); /* two NULLs are equal */
 bool mase_starts_with(const char *s, const char *prefix);
 bool mase_ends_with(const char *s, const char *suffix);
 
-/* Columns a UTF-8 text takes on a terminal, counting one per code point. */
+/* The width of a UTF-8 text on a terminal, one column per code point. */
 long mase_str_columns(const char *s, size_t n);
 
-/* Of the n names, the one nearest to word by edit distance, or NULL if none is near enough to be
- * what was meant. names[i] may be NULL. */
+/* The name nearest to word by edit distance, or NULL if none is near enough to be a typing error.
+ * names[i] may be NULL. */
 const char *mase_nearest(const char *word, const char *const *names, int n);
 
-/* A word that is none of the known names, and how the message goes on. */
+/* An unknown word, the known names, and the parts of the message. */
 struct mase_unknown {
     const char *word;         /* NULL: nothing can be near */
     const char *const *names; /* NULLs are skipped */
     int count;
     const char *before, *after; /* around the nearest; NULL: ", did you mean '" and "'?" */
-    const char *otherwise;      /* if none is near; NULL: ";" before a tail */
-    const char *tail;           /* what follows either way, or NULL */
-    bool lists;                 /* all names follow that */
-    size_t list_bytes;          /* so much of them; 0: all */
+    const char *otherwise;      /* when no name is near; NULL: ";" before a tail */
+    const char *tail;           /* text that follows in both cases, or NULL */
+    bool lists;                 /* then list all names */
+    size_t list_bytes;          /* limit of the list; 0: none */
     enum mase_status status;    /* 0: MASE_EVALUE */
 };
-/* The sentence that fmt begins: "unknown key 'modle', did you mean 'model'?" Returns the status. */
+/* Fail with a sentence that fmt begins: "unknown key 'modle', did you mean 'model'?" Returns the
+ * status. */
 enum mase_status mase_fail_unknown(struct mase_err *err, struct mase_loc at,
                                    const struct mase_unknown *u, const char *fmt, ...)
     MASE_PRINTF(4, 5);

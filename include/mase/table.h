@@ -1,9 +1,9 @@
 /*
  * table.h - rows and columns as text.
  *
- * Cells are text; what a terminal would obey is escaped (mase_str_add_printable). A column whose
- * body cells are all numbers is set to the right, its header too, unless an alignment was asked
- * for. The styles are those of the reports:
+ * Cells are text; control sequences in them are escaped (mase_str_add_printable). A column whose
+ * body cells are all numbers is aligned to the right, with its header, unless an alignment is set.
+ * The styles are those of the reports:
  *
  *     simple    a rule of dashes under the header, two blanks between columns
  *     grid      full rules, = under the header
@@ -41,8 +41,9 @@ struct mase_table {
     struct mase_arena *arena; /* borrowed: cells are copied into it */
     int columns, rows, rows_cap;
     bool no_header;
-    bool lines;    /* a line feed in a cell begins a line of it; else it is escaped, too */
-    bool coloured; /* cells hold colours (ESC[...m); whoever sets them makes the text harmless */
+    bool lines;    /* a line feed in a cell begins a new line of the cell; else it is escaped */
+    bool coloured; /* cells contain colours (ESC[...m), so their text is not escaped: the caller
+                      escapes it */
     const char *header[MASE_TABLE_MAX_COLUMNS];
     enum mase_align align[MASE_TABLE_MAX_COLUMNS];
     int wrap; /* pretty: break cells, not numbers, at this many columns (blank, after hyphen, hard);
@@ -50,7 +51,7 @@ struct mase_table {
     const char **cell; /* (rows, columns) */
 };
 
-/* Columns given as a NULL-terminated list of headers. */
+/* A table with the columns of a NULL-terminated list of headers. */
 struct mase_table mase_table(struct mase_arena *arena, const char *const *headers);
 /* Append an empty row and return its index; cells start as "". */
 int mase_table_row(struct mase_table *t);

@@ -2,8 +2,8 @@
  * tensor.h - shapes, element types, strided views, and a tensor: dense, row-major, of rank 0 to
  * MASE_MAX_RANK.
  *
- * A tensor with data == NULL is a shape only: shape inference and execution use the same struct.
- * A tensor never frees its data; who made it says who owns it.
+ * A tensor with data == NULL is a shape only: shape inference and execution use the same struct. A
+ * tensor never frees its data; the function that makes a tensor says who owns its data.
  */
 #ifndef MASE_TENSOR_H
 #define MASE_TENSOR_H
@@ -28,8 +28,8 @@ enum mase_dtype {
     MASE_U8,
     MASE_DTYPE_BOOL,
     MASE_DTYPE_COUNT,
-    /* In files alone. Readers widen them to those above unless told to leave the tensors as they
-     * are stored; such tensors can be looked at and written, not computed with. */
+    /* Types of files only. Readers widen them to the types above, unless asked to keep the stored
+     * type; a tensor of stored type can be read and written, but not computed with. */
     MASE_F16 = MASE_DTYPE_COUNT,
     MASE_BF16,
     MASE_I16,
@@ -66,7 +66,7 @@ struct mase_view {
     int64_t stride[MASE_MAX_RANK];
 };
 
-/* One dimension among the others: element k along it, at position (o, i) of those before and
+/* One axis of a shape: element k along the axis, at position o of the axes before and i of the axes
  * behind, lies at (o * len + k) * inner + i. */
 struct mase_axis {
     int64_t outer, len, inner;
@@ -78,9 +78,9 @@ void mase_shape_print(struct mase_str *out, const struct mase_shape *s); /* "[8,
 /* Dimension d, counted from the end when negative, as Python does: -1 when out of range. */
 int mase_shape_axis(const struct mase_shape *s, int64_t d);
 
-struct mase_view mase_view_of(const struct mase_shape *s); /* all of it, in order */
+struct mase_view mase_view_of(const struct mase_shape *s); /* the whole tensor in order */
 struct mase_view mase_view_permuted(const struct mase_shape *s, const int *order);
-/* s seen as shape `to`, to which it must broadcast. */
+/* A tensor of shape s broadcast to the shape `to`; a bug if it does not broadcast. */
 struct mase_view mase_view_broadcast(const struct mase_shape *s, const struct mase_shape *to);
 struct mase_axis mase_axis_of(const struct mase_shape *s, int axis);
 
@@ -89,18 +89,18 @@ struct mase_tensor mase_tensor(struct mase_arena *a, enum mase_dtype dtype,
                                const struct mase_shape *shape, bool with_data);
 int64_t mase_tensor_count(const struct mase_tensor *t);
 int64_t mase_tensor_bytes(const struct mase_tensor *t);
-/* Element i as a double whatever the type, and back (rounded to the type, one of those that we
- * compute with; integers beyond their type keep their lowest bits). */
+/* Read element i of any type as a double; write it, rounded to the type, which is not one of files
+ * (an integer beyond its type keeps its lowest bits). */
 double mase_tensor_get(const struct mase_tensor *t, int64_t i);
 void mase_tensor_set(struct mase_tensor *t, int64_t i, double v);
-/* A float as an integer, as PyTorch and ONNX Runtime have it on x86: towards zero; INT64_MIN where
- * no 64 bits hold it and of NaN, INT32_MIN in the place of what no int32 holds; of bytes the lowest
- * bits. */
+/* Convert a float to an integer as PyTorch and ONNX Runtime do on x86: towards zero; INT64_MIN for
+ * NaN and values beyond 64 bits, INT32_MIN for values beyond int32; bytes keep the lowest bits. */
 int64_t mase_integer_of_float(double v, enum mase_dtype to);
-/* Element i becomes element j of another, which may have another type. */
+/* Set element i to element j of `from`, converted to the type of t. */
 void mase_tensor_convert(struct mase_tensor *t, int64_t i, const struct mase_tensor *from,
                          int64_t j);
-int64_t mase_tensor_not_finite(const struct mase_tensor *t); /* how many are NaN or infinite */
+int64_t mase_tensor_not_finite(
+    const struct mase_tensor *t); /* number of elements that are NaN or infinite */
 
 float mase_float_of_half(uint16_t bits);   /* IEEE binary16: 1 sign, 5 exponent, 10 fraction */
 float mase_float_of_bfloat(uint16_t bits); /* bfloat16: the upper half of a float32 */

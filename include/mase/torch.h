@@ -2,14 +2,15 @@
  * torch.h - PyTorch's files: .pt, .pth and .ckpt, read and written without PyTorch.
  *
  * Such a file is a pickled tree of Python objects whose tensors lie beside it. A pickle is a
- * program for a stack machine that can call anything; ours calls nothing. It knows a fixed list of
- * names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from them. What
- * any other class or function was given is kept under its name, as an opaque object. Where such
- * objects refer back to what holds them, or again to a large one, a mention by name stands. What
- * comes out is a tree without cycles, at most MASE_OBJ_DEPTH deep, and what is read takes at most
- * 128 MiB plus 16 times the file's size. Python objects may be repeated: written out, the tree has
- * at most 65536 objects more than four times the bytes of its pickle, and never more than
- * MASE_OBJ_COUNT. MASE_MEMORY in the environment raises the first two bounds.
+ * program for a stack machine that can call any function; this reader calls none. It knows a fixed
+ * list of names (tensors, their types, OrderedDict, NumPy's scalars) and builds plain data from
+ * them. The arguments of any other class or function are kept under its name, as an opaque object.
+ * A reference from such an object back to its container, or again to a large object, is replaced by
+ * the name of that object. The result is a tree without cycles, at most MASE_OBJ_DEPTH deep, and
+ * reading takes at most 128 MiB plus 16 times the file's size. Python objects may be shared: with
+ * every occurrence counted, the tree has at most 65536 objects more than four times the bytes of
+ * its pickle, and never more than MASE_OBJ_COUNT. MASE_MEMORY in the environment raises the first
+ * two bounds.
  *
  *     struct mase_torch t;
  *     MASE_TRY(mase_torch_open(&t, "best.ckpt", err));
@@ -80,8 +81,8 @@ struct mase_obj {
     };
     const char *type; /* opaque: "argparse.Namespace" */
     bool ordered;     /* dict: an OrderedDict, as state dicts are */
-    bool made;        /* opaque: what a call gave, not the class or function itself */
-    bool unread;      /* opaque: a tensor of a kind that we do not read */
+    bool made;        /* opaque: the result of a call, not the class or function itself */
+    bool unread;      /* opaque: a tensor of a kind that is not read */
     uint8_t height;   /* private: of the tree below */
     uint32_t weight;  /* private: objects in the tree below */
 };
@@ -101,11 +102,11 @@ struct mase_obj *mase_obj_list(struct mase_arena *a);
 struct mase_obj *mase_obj_tuple(struct mase_arena *a);
 struct mase_obj *mase_obj_dict(struct mase_arena *a);
 struct mase_obj *mase_obj_ordered_dict(struct mase_arena *a);
-/* The struct is copied, its data are borrowed. */
+/* Copies the struct and borrows the data. */
 struct mase_obj *mase_obj_tensor(struct mase_arena *a, const struct mase_tensor *t);
 
-/* All return item, so that trees can be built from the top. A key is not looked for first: who
- * builds a dict sets a key once. */
+/* All return item, so that trees can be built from the top. The caller must set each key of a dict
+ * only once, which is not checked. */
 struct mase_obj *mase_obj_push(struct mase_arena *a, struct mase_obj *list, struct mase_obj *item);
 struct mase_obj *mase_obj_set(struct mase_arena *a, struct mase_obj *dict, const char *key,
                               struct mase_obj *item);
@@ -127,61 +128,60 @@ void mase_obj_print(struct mase_str *out, const struct mase_obj *o);
 
 /* Where in a file the model's tensors are. */
 struct mase_torch_state {
-    const struct mase_obj
-        *dict; /* names and what they stand for: tensors, and what is passed over */
+    const struct mase_obj *dict; /* names and values: tensors, and entries that are passed over */
     const struct mase_obj *from; /* in the tree: the dict itself, or the module it was made from */
     const char *key;             /* the keys that lead there, "ema.model"; "" is the root */
-    const char *others;          /* what else could have been meant: "'model_ema', 'teacher'"; "" */
+    const char *others; /* other state dicts of the file: "'model_ema', 'teacher'"; "": none */
 };
 
 struct mase_torch {
     struct mase_arena arena; /* owns the tree */
     struct mase_file file;
     const struct mase_obj *root;
-    int converted; /* tensors of a type we lack (float16, int8), now of one that holds its values */
-    struct mase_torch_state state; /* of the state dict that was asked for last */
-    struct mase_unread *unread;    /* in it */
+    int converted; /* tensors converted from a type that tensors do not have (float16, int8) */
+    struct mase_torch_state state; /* the state dict of the last call of mase_torch_find_state */
+    struct mase_unread *unread;    /* tensors in state that are not read */
     int unread_count;
-    int left_out;    /* of Lightning's training loop */
-    const char *key; /* which one to look for; NULL: the one that is meant most likely */
-    bool as_stored;  /* private: none are converted */
-    bool no_data;    /* private: none are read */
+    int left_out;    /* tensors of Lightning's training loop, left out */
+    const char *key; /* which state dict to take; NULL: the most likely one */
+    bool as_stored;  /* private: convert no tensor */
+    bool no_data;    /* private: read no data */
 };
 
-/* Zip files and the older format without. Tensors are views of the mapped file where it holds them
- * as they are in memory, else copies: of transposed ones, of float16 and bfloat16 (to float32),
- * int8 and int16 (to int32), of data that are not aligned. */
+/* Open a zip file, or a file of the older format. A tensor is a view of the mapped file where the
+ * file has the layout of memory, else a copy: transposed tensors, float16 and bfloat16 (to
+ * float32), int8 and int16 (to int32), unaligned data. */
 enum mase_status mase_torch_open(struct mase_torch *t, const char *path,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* The same from memory, which must outlive t; path is used in messages only. */
+/* Read a file in memory, which must outlive t; path is used in messages only. */
 enum mase_status mase_torch_parse(struct mase_torch *t, const void *data, size_t size,
                                   const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* The same, every tensor left in the type that the file has it in. */
+/* mase_torch_parse, but every tensor keeps the type that it has in the file. */
 enum mase_status mase_torch_parse_stored(struct mase_torch *t, const void *data, size_t size,
                                          const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* The tree alone: tensors have their shapes and the file's types, and no data, which are not read.
- */
+/* Read the tree only: tensors have the types and shapes of the file, and no data. */
 enum mase_status mase_torch_outline(struct mase_torch *t, const void *data, size_t size,
                                     const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_torch_close(struct mase_torch *t);
 
-/* A zip file as torch.save lays it out and torch.load(weights_only=True) accepts. Same tree, same
- * bytes. Tensors that share their data share it in the file. */
+/* Write a zip file in the layout of torch.save, which torch.load(weights_only=True) accepts. Equal
+ * trees give equal bytes. Tensors that share data share them in the file. */
 enum mase_status mase_torch_write(const struct mase_obj *root, const char *path,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
-/* A state dict is a dict whose keys are texts and that has tensors; what else is under a key with a
- * dot or is a tensor of a kind that we do not read is passed over. A module, pickled whole or as
- * TorchScript, stands for its own state_dict(). It is the first of: the root itself; what the root
- * has under state_dict, model_state_dict, model and the like, searched in the same way; the only
- * one among the root's values; the tensors among other values of the root. key, or NULL, says where
- * to look instead. MASE_EVALUE: there is none, or more than one of equal rank. */
+/* Find the state dict of a file: a dict with texts as keys and tensors among its values. Other
+ * values under a key with a dot, and tensors of a kind that is not read, are passed over. A module,
+ * pickled whole or as TorchScript, stands for its own state_dict(). The state dict is the first of:
+ * the root itself; the value of the root under state_dict, model_state_dict, model and the like,
+ * searched likewise; the only state dict among the root's values; the tensors among other values of
+ * the root. key, or NULL, says where to look instead. MASE_EVALUE: there is none, or more than one
+ * of equal rank. */
 enum mase_status mase_torch_find_state(struct mase_torch *t, const char *key,
                                        struct mase_torch_state *state,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* Its tensors by name. In a Lightning checkpoint whose names begin with "model." the others
- * (metrics, weights of the loss) belong to the training loop and are left out. Names and data live
- * as long as t. */
+/* The tensors of the state dict by name. In a Lightning checkpoint whose names begin with "model.",
+ * tensors of other names (metrics, weights of the loss) belong to the training loop and are left
+ * out. Names and data live as long as t. */
 enum mase_status mase_torch_state_dict(struct mase_torch *t, struct mase_named_tensor **items,
                                        int *count, struct mase_err *err) MASE_MUST_CHECK;
 

@@ -2,8 +2,8 @@
  * value.h - one ordered tree for TOML, JSON and pass arguments.
  *
  * Values live in an arena and are never freed one by one. Tables and lists keep their order. Every
- * value that came from a file knows its place, so an error of meaning found much later still points
- * at the text. "NA" in a configuration means none: mase_value_resolve_na turns it into MASE_NONE.
+ * value from a file has its place, so an error in its meaning found much later still points at the
+ * text. "NA" in a configuration means none: mase_value_resolve_na turns it into MASE_NONE.
  *
  *     const struct mase_value *w = mase_value_at(root, "passes.quantize.linear.config.name");
  *     if (w && w->kind != MASE_STRING)
@@ -76,7 +76,8 @@ struct mase_value *mase_value_set(struct mase_arena *a, struct mase_value *table
 
 /* NULL when v is NULL, no table, or has no such key. */
 struct mase_value *mase_value_get(const struct mase_value *v, const char *key);
-/* The same for a dotted path ("search.strategy.name"); keys with dots in them cannot be reached. */
+/* Get a value by a dotted path ("search.strategy.name"); keys that contain dots cannot be reached.
+ */
 struct mase_value *mase_value_at(const struct mase_value *v, const char *path);
 int mase_value_find(const struct mase_value *table, const char *key); /* index or -1 */
 
@@ -85,12 +86,12 @@ bool mase_value_equal(const struct mase_value *a, const struct mase_value *b);
 
 /* An integer or float as a double; NaN when it is neither, or v is NULL. */
 double mase_value_number(const struct mase_value *v);
-/* None, or the string "NA" that stands for it. */
+/* Is it none, or the string "NA", which means none? */
 bool mase_value_is_none(const struct mase_value *v);
 /* Replace every string "NA" in the tree by none. */
 void mase_value_resolve_na(struct mase_value *v);
 
-/* The largest TOML or JSON text that is read: a bound on the memory a file can ask for. */
+/* The size limit of TOML and JSON texts, which bounds the memory that a file can use. */
 enum { MASE_TEXT_MAX = 16 << 20 };
 
 /* ---- TOML 1.0, strict (toml_*.c) ---- */

@@ -1,6 +1,6 @@
 /*
- * verify.h - a quantised network twice: emulated in float32, as it was trained, and in exact
- * integers, as it will be deployed. Value by value, node by node.
+ * verify.h - compare a quantised network emulated in float32, as it was trained, with its exact
+ * integers, as it is deployed, value by value and node by node.
  *
  *     MASE_TRY(mase_verify(&v, &arena, graph, dataset, rows, err));
  *     if (v.differ == 0)
@@ -20,32 +20,32 @@ struct mase_verified_node {
     bool codes;                  /* integers; else floats before the first rounding */
     int bits;                    /* of the widest code */
     int64_t values;              /* compared */
-    int64_t differ;              /* of them: the float is not the nearest to the exact number */
-    int64_t first;               /* samples in which it differs and nothing before it does */
+    int64_t differ;              /* values where the float is not the nearest to the exact number */
+    int64_t first;               /* samples in which this node differs and no earlier node does */
     double most;                 /* the largest difference */
-    int64_t differ_float_biases; /* both, had the integers not rounded biases to the steps of */
-    double most_float_biases;    /* products; where they round none, as above */
-    const char *why;             /* by what was measured; NULL: nothing differs */
+    int64_t differ_float_biases; /* differ and most, if biases were not rounded to the steps of */
+    double most_float_biases;    /* products; equal to them when no bias is rounded */
+    const char *why;             /* the cause, by measurement; NULL: nothing differs */
 };
 
 struct mase_verification {
     int64_t samples;
-    int64_t outputs, differ; /* numbers that come out, and those that are not the same */
-    int64_t decisions;       /* samples whose largest output is another */
+    int64_t outputs, differ; /* values of outputs, and those that differ */
+    int64_t decisions;       /* samples whose largest output has another index */
     int rounded_biases;      /* layers whose bias the integers round to the scale of products */
-    int64_t differ_float_biases, decisions_float_biases; /* had they not */
+    int64_t differ_float_biases, decisions_float_biases; /* if biases were not rounded */
     struct mase_verified_node *node;
     int count;
     double seconds;
 };
 
-/* The graph has weights and formats with integer codes; else it is refused as mase_int_program_new
- * does. What is found lies in the arena. */
+/* Compare on rows of a dataset. A graph with weights whose formats lack integer codes is refused as
+ * by mase_int_program_new. Results are allocated in a. */
 enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
                              struct mase_graph *g, const struct mase_dataset *d,
                              struct mase_split_rows rows, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Its nodes as a list of tables, for records and programs. */
+/* The nodes of a verification as a list of tables, for records and programs. */
 struct mase_value;
 struct mase_value *mase_verification_nodes(struct mase_arena *a, const struct mase_verification *v);
 
