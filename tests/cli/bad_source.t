@@ -169,3 +169,23 @@ run show first.py:Silent jsc
 refused "forward without a return" "^first\.py:18:5: forward returns nothing"
 run train first.py:Narrow csv:first.csv --max-steps 1
 refused "channels that do not fit" "^first\.py:25:21: conv: "
+
+# A number that is traced finds no key; the exception names a value whose trace is over.
+cat >keys.py <<'EOF'
+import torch
+import torch.nn as nn
+
+
+class Keys(nn.Module):
+    def forward(self, x):
+        return {2: torch.tanh, 3: torch.sin}[x.dim()](x)
+
+
+class Ints(nn.Module):
+    def forward(self, x):
+        return {2: torch.tanh, 3: torch.sin}[int(x.dim())](x)
+EOF
+run show keys.py:Keys --input-shape 4,5
+refused "a traced value as a key" '^keys\.py:7:[0-9]+: KeyError: a traced value finds no key'
+run show keys.py:Ints --input-shape 4,5
+succeeds "int() of it"

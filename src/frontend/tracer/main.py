@@ -49,12 +49,22 @@ def on_alarm(signum, frame):
                % REQUEST["seconds"])
 
 
+def text_of(e):
+    """What an exception says. A traced value in it has no name once its trace is over."""
+    if isinstance(e, KeyError) and any(isinstance(a, Proxy) for a in e.args):
+        return "a traced value finds no key while tracing; int() makes a number of it where it is known"
+    try:
+        return str(e)
+    except Exception:
+        return "about a traced value"
+
+
 def fault_of(e):
     """The message, and the innermost place in the user's own code."""
     if isinstance(e, SyntaxError):
         return {"message": "SyntaxError: %s" % e.msg, "path": e.filename, "line": e.lineno or 0,
                 "col": e.offset or 0, "span": 0}
-    text = str(e)
+    text = text_of(e)
     if isinstance(e, MemoryError):
         text = text or "more than the limit of memory"
     message = text if isinstance(e, Fault) else ": ".join(filter(None, (type(e).__name__, text)))
