@@ -26,14 +26,22 @@ static const struct {
 };
 /* clang-format on */
 
+mase_back_fn *mase_back_rule(enum mase_op op)
+{
+    const bool map = mase_unary_of(op), zip = mase_binary_of(op);
+    if (rows[op].rule || !(map || zip))
+        return rows[op].rule;
+    return mase_op_is_flat(op) ? mase_back_none : map ? mase_back_map : mase_back_zip;
+}
+
 bool mase_op_has_gradient(enum mase_op op)
 {
-    return rows[op].rule && rows[op].rule != mase_back_none;
+    return mase_back_rule(op) && mase_back_rule(op) != mase_back_none;
 }
 
 bool mase_op_stops_gradient(enum mase_op op)
 {
-    return rows[op].rule == mase_back_none;
+    return mase_back_rule(op) == mase_back_none;
 }
 
 void mase_back_none(struct mase_grad *k)
@@ -347,8 +355,8 @@ static void go_back(struct mase_grad *k, const struct mase_instr *i)
         mase_grad_give(k, &i->param[0], mase_grad_result(k, 0));
     else if (i->prim == MASE_PRIM_round)
         mase_back_round(k);
-    else if (rows[i->op].rule)
-        rows[i->op].rule(k);
+    else if (mase_back_rule(i->op))
+        mase_back_rule(i->op)(k);
     else
         mase_grad_refuse(k, "has no rule");
 }

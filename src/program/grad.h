@@ -29,7 +29,11 @@ struct mase_grad {
 typedef void mase_back_fn(struct mase_grad *k);
 #define GRAD(rule) mase_back_fn mase_back_##rule;
 #include <ops/gradients.def>
-mase_back_fn mase_back_round; /* of round, which is no row of ops.def */
+mase_back_fn mase_back_round;              /* of round, which is no row of ops.def */
+mase_back_fn mase_back_map, mase_back_zip; /* and of rows that write out their slopes */
+
+/* By the operation's own rule, or by the slopes that its row writes out; NULL: there is none. */
+mase_back_fn *mase_back_rule(enum mase_op op);
 
 /* The gradient of a result, or None. */
 struct mase_arg mase_grad_result(const struct mase_grad *k, int result);

@@ -113,6 +113,18 @@ static void check_call(struct check *c, const struct mase_instr *i, int try)
     mase_arena_release(&a);
 }
 
+/* Does the operation take them at all? */
+static void check_operands(struct check *c, const struct mase_instr *i, int try)
+{
+    struct mase_arena a = { 0 };
+    struct mase_pcall k;
+    struct mase_err err = { 0 };
+    mase_pcall_init(&k, &a, i, c->tensor[try], samples_of[try]);
+    if (mase_call_infer(&k.call, &err))
+        say(c, "%s", err.msg);
+    mase_arena_release(&a);
+}
+
 static void check_round(struct check *c, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]);
@@ -158,14 +170,14 @@ static void check_round_back(struct check *c, const struct mase_instr *i)
 }
 
 /* Slopes have one value for each that the operation computes or takes. */
-static void check_slope(struct check *c, const struct mase_instr *i)
+static void check_slope(struct check *c, const struct mase_instr *i, int try)
 {
-    if (i->result_count != 1) {
-        say(c, "%s has one result", mase_prims[i->prim].name);
+    const int before = c->faults;
+    check_operands(c, i, try);
+    if (c->faults > before)
         return;
-    }
     const struct mase_ptype want = mase_slope_type(i);
-    if (!mase_ptype_equal(&want, &i->result[0]->type))
+    if (i->result_count != 1 || !mase_ptype_equal(&want, &i->result[0]->type))
         say(c, "%s of %s has another type", mase_prims[i->prim].name, mase_ops[i->op].name);
 }
 
@@ -201,7 +213,7 @@ static void check_types(struct check *c, const struct mase_instr *i, int try)
     if (i->prim == MASE_PRIM_adjoint)
         check_adjoint(c, i, try);
     else if (mase_prim_is_derived(i->prim))
-        check_slope(c, i);
+        check_slope(c, i, try);
     else
         check_call(c, i, try);
 }

@@ -2,24 +2,34 @@
  * slope.c - the instructions that only gradients have: what they derive, and of which type it is.
  */
 #include "ir/shape/shape.h"
-#include "program/program_parts.h"
+#include "program/grad.h"
 
 bool mase_prim_is_derived(enum mase_prim prim)
 {
     return prim == MASE_PRIM_slope || prim == MASE_PRIM_slope_y || prim == MASE_PRIM_adjoint;
 }
 
+static bool has_adjoint(enum mase_op op)
+{
+    static mase_back_fn *const rules[] = { mase_back_adjoint, mase_back_pad, mase_back_getitem,
+                                           mase_back_grid_sample };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (mase_back_rule(op) == rules[i])
+            return true;
+    return false;
+}
+
 bool mase_prim_derives(enum mase_prim prim, enum mase_op op)
 {
-    const enum mase_prim of = mase_op_prim(op);
-    const bool zips = of == MASE_PRIM_zip || op == MASE_OP_max || op == MASE_OP_min;
+    mase_back_fn *const rule = mase_back_rule(op);
     if (!mase_op_has_gradient(op))
         return false;
     if (prim == MASE_PRIM_slope)
-        return of == MASE_PRIM_map || of == MASE_PRIM_reduce || zips;
+        return mase_unary_of(op) || mase_binary_of(op) || rule == mase_back_map ||
+               rule == mase_back_reduction || rule == mase_back_moments;
     if (prim == MASE_PRIM_slope_y)
-        return zips || op == MASE_OP_grid_sample;
-    return prim == MASE_PRIM_adjoint;
+        return mase_binary_of(op) || op == MASE_OP_grid_sample;
+    return prim == MASE_PRIM_adjoint && has_adjoint(op);
 }
 
 /* What two operands of zip broadcast to. */

@@ -9,6 +9,7 @@
 #include "exec/reference/ref_derived.h"
 #include "exec/reference/sample_grid.h"
 #include "exec/reference/spans.h"
+#include "ir/graph/bind_call.h"
 
 struct going_back {
     struct mase_call *c;
@@ -120,10 +121,13 @@ static enum mase_status sample_back(const struct going_back *g, struct mase_err 
 
 /* ---- values that move ---- */
 
-/* The operand's places counted from 1; 0 is none of them. */
+/* The operand's places counted from 1; 0 is none of them. What a pad adds is 0, whatever it says.
+ */
 static enum mase_status moved_back(const struct going_back *g, struct mase_err *err)
 {
     struct mase_call *c = g->c;
+    if (c->node->op == MASE_OP_pad)
+        c->param[mase_sig_find(c->sig, "value")] = mase_arg_none();
     const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
     struct mase_tensor *number = mase_new(c->arena, struct mase_tensor);
     *number = mase_tensor(c->arena, MASE_F64, &x->shape, true);

@@ -77,16 +77,21 @@ static const struct mase_shape *shape_of(const struct mase_arg *a)
     return mase_arg_tensor(a) ? &a->tensor->shape : &scalar;
 }
 
-static void zip_slope(struct mase_tensor *out, const struct mase_call *c, int operand)
+static enum mase_status zip_slope(struct mase_tensor *out, const struct mase_call *c, int operand,
+                                  struct mase_err *err)
 {
     mase_binary_fn *const f = mase_partial_of(c->node->op, operand);
     struct mase_nd w = mase_nd(&out->shape);
-    for (int n = 0; n < 2; n++)
+    for (int n = 0; n < 2; n++) {
+        if (!mase_shape_fits(shape_of(&c->param[n]), &out->shape))
+            return mase_call_fail(c, err, "has a slope of operands that broadcast alone");
         mase_nd_add(&w, shape_of(&c->param[n]));
+    }
     for (; w.i < w.count; mase_nd_next(&w))
         ref_set(
             out, w.i,
             f(mase_ref_operand(&c->param[0], w.off[0]), mase_ref_operand(&c->param[1], w.off[1])));
+    return MASE_OK;
 }
 
 /* By each coordinate of a place: (N, C, ..., d). */
@@ -149,10 +154,8 @@ enum mase_status mase_ref_slope(struct mase_tensor *out, struct mase_call *c, bo
     const enum mase_op op = c->node->op;
     if (op == MASE_OP_grid_sample)
         return sample_slope(out, c, err);
-    if (mase_partial_of(op, second)) {
-        zip_slope(out, c, second);
-        return MASE_OK;
-    }
+    if (mase_partial_of(op, second))
+        return zip_slope(out, c, second, err);
     return mase_op_prim(op) == MASE_PRIM_reduce ? reduction_slope(out, c, err)
                                                 : map_slope(out, c, err);
 }
