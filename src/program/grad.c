@@ -44,25 +44,25 @@ bool mase_op_stops_gradient(enum mase_op op)
     return mase_back_rule(op) == mase_back_none;
 }
 
-void mase_back_none(struct mase_grad *k)
+void mase_back_none(struct mase_backward *k)
 {
     mase_bug("%s passes no gradient", mase_ops[k->i->op].name);
 }
 
 /* Its zeros are a value of their own in the forward part (copy_dropout), so none arrives. */
-void mase_back_dropout(struct mase_grad *k)
+void mase_back_dropout(struct mase_backward *k)
 {
     mase_bug("a gradient arrives at %s", mase_ops[k->i->op].name);
 }
 
 /* ---- what rules ask ---- */
 
-struct mase_arg mase_grad_result(const struct mase_grad *k, int result)
+struct mase_arg mase_grad_result(const struct mase_backward *k, int result)
 {
     return k->of[k->i->result[result]->number];
 }
 
-struct mase_arg mase_grad_param(const struct mase_grad *k, const char *name)
+struct mase_arg mase_grad_param(const struct mase_backward *k, const char *name)
 {
     const int at = mase_sig_find(mase_op_call_sig(k->i->op), name);
     if (at < 0)
@@ -70,38 +70,38 @@ struct mase_arg mase_grad_param(const struct mase_grad *k, const char *name)
     return k->i->param[at];
 }
 
-bool mase_grad_flag(const struct mase_grad *k, const char *name)
+bool mase_grad_flag(const struct mase_backward *k, const char *name)
 {
     const struct mase_arg a = mase_grad_param(k, name);
     return mase_arg_truthy(&a);
 }
 
-int64_t mase_grad_int(const struct mase_grad *k, const char *name, int64_t otherwise)
+int64_t mase_grad_int(const struct mase_backward *k, const char *name, int64_t otherwise)
 {
     const struct mase_arg a = mase_grad_param(k, name);
     return a.kind == MASE_ARG_INT ? a.i : otherwise;
 }
 
-double mase_grad_number(const struct mase_grad *k, const char *name, double otherwise)
+double mase_grad_number(const struct mase_backward *k, const char *name, double otherwise)
 {
     const struct mase_arg a = mase_grad_param(k, name);
     double v;
     return mase_arg_number(&a, &v) ? v : otherwise;
 }
 
-int mase_grad_axis(const struct mase_grad *k, const char *name, int rank)
+int mase_grad_axis(const struct mase_backward *k, const char *name, int rank)
 {
     const int64_t axis = mase_grad_int(k, name, 0);
     return (int)(axis < 0 ? axis + rank : axis);
 }
 
-bool mase_grad_wants(const struct mase_grad *k, const struct mase_arg *operand)
+bool mase_grad_wants(const struct mase_backward *k, const struct mase_arg *operand)
 {
     const struct mase_pvalue *v = mase_pvalue_of(operand);
     return v && v->number < k->values && k->wanted[v->number];
 }
 
-void mase_grad_give(struct mase_grad *k, const struct mase_arg *operand, struct mase_arg g)
+void mase_grad_give(struct mase_backward *k, const struct mase_arg *operand, struct mase_arg g)
 {
     struct mase_instr_builder *b = &k->b;
     if (b->status || !mase_grad_wants(k, operand))
@@ -112,7 +112,7 @@ void mase_grad_give(struct mase_grad *k, const struct mase_arg *operand, struct 
     *of = of->kind == MASE_ARG_NONE ? g : mase_expr(b, MASE_OP_add, *of, g);
 }
 
-struct mase_call *mase_grad_call(struct mase_grad *k)
+struct mase_call *mase_grad_call(struct mase_backward *k)
 {
     const struct mase_program *p = k->b.p;
     struct mase_arena *a = &k->scratch;
@@ -130,7 +130,7 @@ struct mase_call *mase_grad_call(struct mase_grad *k)
     return &call->call;
 }
 
-void mase_grad_refuse(struct mase_grad *k, const char *why)
+void mase_grad_refuse(struct mase_backward *k, const char *why)
 {
     const char *name = k->i->from ? k->i->from : "the program";
     if (!k->b.status)
@@ -138,7 +138,7 @@ void mase_grad_refuse(struct mase_grad *k, const char *why)
                                 mase_ops[k->i->op].name, why);
 }
 
-struct mase_arg mase_grad_slope(struct mase_grad *k, int operand)
+struct mase_arg mase_grad_slope(struct mase_backward *k, int operand)
 {
     const enum mase_prim prim = operand ? MASE_PRIM_slope_y : MASE_PRIM_slope;
     if (k->b.status)
@@ -148,7 +148,7 @@ struct mase_arg mase_grad_slope(struct mase_grad *k, int operand)
         mase_expr_instr(&k->b, prim, k->i->op, k->i->param, &type, 1)->result[0]);
 }
 
-struct mase_arg mase_grad_adjoint(struct mase_grad *k, struct mase_arg dy)
+struct mase_arg mase_grad_adjoint(struct mase_backward *k, struct mase_arg dy)
 {
     if (k->b.status)
         return mase_arg_none();
@@ -263,7 +263,7 @@ static bool is_trained(const struct mase_pvalue *v)
 }
 
 struct wanting {
-    const struct mase_grad *k;
+    const struct mase_backward *k;
     bool any;
 };
 
@@ -274,7 +274,7 @@ static void look_for_wanted(struct mase_pvalue *v, void *data)
 }
 
 /* Room for what is known of every value that the program has by now. */
-static void make_room(struct mase_grad *k)
+static void make_room(struct mase_backward *k)
 {
     const int count = k->b.p->value_count;
     bool *wanted = mase_new_array(&k->scratch, bool, (size_t)count);
@@ -297,7 +297,7 @@ static int passing_params(const struct mase_instr *i)
 }
 
 /* Instructions from i on, whose operands' gradients may be wanted. */
-static void pass_wanted(struct mase_grad *k, const struct mase_instr *i)
+static void pass_wanted(struct mase_backward *k, const struct mase_instr *i)
 {
     for (; i; i = i->next) {
         struct wanting w = { k, false };
@@ -308,7 +308,7 @@ static void pass_wanted(struct mase_grad *k, const struct mase_instr *i)
     }
 }
 
-static void find_wanted(struct mase_grad *k, bool inputs)
+static void find_wanted(struct mase_backward *k, bool inputs)
 {
     const struct mase_program *p = k->b.p;
     make_room(k);
@@ -323,7 +323,7 @@ static void find_wanted(struct mase_grad *k, bool inputs)
 /* ---- backward ---- */
 
 /* The gradient of the output comes from outside: one input for each of its tensors. */
-static void seed(struct mase_grad *k, const struct mase_arg *output, int *count)
+static void seed(struct mase_backward *k, const struct mase_arg *output, int *count)
 {
     const struct mase_pvalue *v = mase_pvalue_of(output);
     struct mase_program *p = k->b.p;
@@ -338,7 +338,7 @@ static void seed(struct mase_grad *k, const struct mase_arg *output, int *count)
     mase_grad_give(k, output, mase_pvalue_arg(g));
 }
 
-static bool arrives(const struct mase_grad *k, const struct mase_instr *i)
+static bool arrives(const struct mase_backward *k, const struct mase_instr *i)
 {
     bool any = false;
     for (int n = 0; n < i->result_count; n++)
@@ -346,7 +346,7 @@ static bool arrives(const struct mase_grad *k, const struct mase_instr *i)
     return any;
 }
 
-static void go_back(struct mase_grad *k, const struct mase_instr *i)
+static void go_back(struct mase_backward *k, const struct mase_instr *i)
 {
     k->i = i;
     k->b.from = i->from;
@@ -362,7 +362,7 @@ static void go_back(struct mase_grad *k, const struct mase_instr *i)
 }
 
 /* From the program's last instruction to `first`, as it is now. */
-static void go_back_to(struct mase_grad *k, struct mase_instr *first)
+static void go_back_to(struct mase_backward *k, struct mase_instr *first)
 {
     int count = 0, n = 0;
     for (const struct mase_instr *i = first; i; i = i->next)
@@ -375,7 +375,7 @@ static void go_back_to(struct mase_grad *k, struct mase_instr *first)
             go_back(k, list[count]);
 }
 
-void mase_grad_expand(struct mase_grad *k, const struct mase_instr *before,
+void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
                       const struct mase_arg *result, int results)
 {
     const struct mase_instr *i = k->i;
@@ -393,7 +393,7 @@ void mase_grad_expand(struct mase_grad *k, const struct mase_instr *before,
 /* ---- the result ---- */
 
 /* What of the values of a source a gradient was asked for: a dict by their names. */
-static struct mase_arg gradients_of(struct mase_grad *k, enum mase_psource source)
+static struct mase_arg gradients_of(struct mase_backward *k, enum mase_psource source)
 {
     struct mase_program *p = k->b.p;
     struct mase_arg *item = mase_new_array(&p->arena, struct mase_arg, (size_t)k->values);
@@ -412,14 +412,14 @@ static struct mase_arg gradients_of(struct mase_grad *k, enum mase_psource sourc
     return (struct mase_arg){ .kind = MASE_ARG_DICT, .items = item, .keys = key, .count = count };
 }
 
-static void set_output(struct mase_grad *k, bool inputs)
+static void set_output(struct mase_backward *k, bool inputs)
 {
     const struct mase_arg both[2] = { gradients_of(k, MASE_PSOURCE_PARAM),
                                       gradients_of(k, MASE_PSOURCE_INPUT) };
     k->b.p->output = inputs ? mase_expr_tuple(&k->b, both, 2) : both[0];
 }
 
-static void differentiate(struct mase_grad *k, bool inputs)
+static void differentiate(struct mase_backward *k, bool inputs)
 {
     const struct mase_program *p = k->b.p;
     int outputs = 0;
@@ -432,7 +432,7 @@ static void differentiate(struct mase_grad *k, bool inputs)
 enum mase_status mase_program_grad(struct mase_program **out, const struct mase_program *p,
                                    const struct mase_grad_opts *opts, struct mase_err *err)
 {
-    struct mase_grad k = { .b = { .p = mase_program_new(p->name, p->training), .err = err } };
+    struct mase_backward k = { .b = { .p = mase_program_new(p->name, p->training), .err = err } };
     *out = NULL;
     k.b.status = copy_program(k.b.p, p, &k.scratch, err);
     if (!k.b.status)

@@ -5,7 +5,7 @@
  * A rule is called with an instruction some of whose results have a gradient. It writes
  * instructions that make the gradients of the operands which are wanted, and gives them away:
  *
- *     void mase_back_mul(struct mase_grad *k)
+ *     void mase_back_mul(struct mase_backward *k)
  *     {
  *         const struct mase_arg dy = mase_grad_result(k, 0), x = k->i->param[0], y =
  * k->i->param[1]; if (mase_grad_wants(k, &x)) mase_grad_give(k, &x, mase_expr(&k->b, MASE_OP_mul,
@@ -17,7 +17,7 @@
 
 #include "program/instr_builder.h"
 
-struct mase_grad {
+struct mase_backward {
     struct mase_instr_builder b; /* of the joint program */
     const struct mase_instr *i;  /* of its forward part, whose gradient is under way */
     struct mase_arena scratch;
@@ -26,7 +26,7 @@ struct mase_grad {
     struct mase_arg *of; /* its gradient so far, or None */
 };
 
-typedef void mase_back_fn(struct mase_grad *k);
+typedef void mase_back_fn(struct mase_backward *k);
 #define GRAD(rule) mase_back_fn mase_back_##rule;
 #include <ops/gradients.def>
 mase_back_fn mase_back_round;              /* of round, which is no row of ops.def */
@@ -36,36 +36,36 @@ mase_back_fn mase_back_map, mase_back_zip; /* and of rows that write out their s
 mase_back_fn *mase_back_rule(enum mase_op op);
 
 /* The gradient of a result, or None. */
-struct mase_arg mase_grad_result(const struct mase_grad *k, int result);
+struct mase_arg mase_grad_result(const struct mase_backward *k, int result);
 /* The parameter that has this name in the signature. */
-struct mase_arg mase_grad_param(const struct mase_grad *k, const char *name);
+struct mase_arg mase_grad_param(const struct mase_backward *k, const char *name);
 /* A flag among them; an integer; a number. */
-bool mase_grad_flag(const struct mase_grad *k, const char *name);
-int64_t mase_grad_int(const struct mase_grad *k, const char *name, int64_t otherwise);
-double mase_grad_number(const struct mase_grad *k, const char *name, double otherwise);
-bool mase_grad_wants(const struct mase_grad *k, const struct mase_arg *operand);
+bool mase_grad_flag(const struct mase_backward *k, const char *name);
+int64_t mase_grad_int(const struct mase_backward *k, const char *name, int64_t otherwise);
+double mase_grad_number(const struct mase_backward *k, const char *name, double otherwise);
+bool mase_grad_wants(const struct mase_backward *k, const struct mase_arg *operand);
 /* g, or its sum over broadcast dimensions, is a part of the operand's gradient. Parts are added up
  * in the order in which they are given: later instructions first, of one its parameters in order.
  */
-void mase_grad_give(struct mase_grad *k, const struct mase_arg *operand, struct mase_arg g);
+void mase_grad_give(struct mase_backward *k, const struct mase_arg *operand, struct mase_arg g);
 /* The instruction as a call for the batch that stands for any number of samples, with shapes only:
  * what the rules of ir/shape read. In k->scratch. */
-struct mase_call *mase_grad_call(struct mase_grad *k);
+struct mase_call *mase_grad_call(struct mase_backward *k);
 /* This cannot be said: the message names node and operation. */
-void mase_grad_refuse(struct mase_grad *k, const char *why);
+void mase_grad_refuse(struct mase_backward *k, const char *why);
 /* A dimension as a number from 0 on. */
-int mase_grad_axis(const struct mase_grad *k, const char *name, int rank);
+int mase_grad_axis(const struct mase_backward *k, const char *name, int rank);
 
 /* ---- instructions that only gradients have ---- */
 
 /* The derivative of the instruction's function by operand 0 or 1. */
-struct mase_arg mase_grad_slope(struct mase_grad *k, int operand);
+struct mase_arg mase_grad_slope(struct mase_backward *k, int operand);
 /* The transpose of the instruction, which is linear in its first operand, applied to dy. */
-struct mase_arg mase_grad_adjoint(struct mase_grad *k, struct mase_arg dy);
+struct mase_arg mase_grad_adjoint(struct mase_backward *k, struct mase_arg dy);
 
 /* The instruction said in other words: what was written behind `before`, up to now, makes the same
  * results, and gradients go through that instead. */
-void mase_grad_expand(struct mase_grad *k, const struct mase_instr *before,
+void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
                       const struct mase_arg *result, int results);
 
 /* Short for mase_expr of the rule's program. */

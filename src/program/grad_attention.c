@@ -11,7 +11,7 @@
 static const double lowest = -3e38;
 
 /* Ones on and below the diagonal of (L, S). */
-static struct mase_arg causal_mask(struct mase_grad *k, struct mase_arg scores)
+static struct mase_arg causal_mask(struct mase_backward *k, struct mase_arg scores)
 {
     const struct mase_ptype *t = mase_type_of(&scores);
     struct mase_ptype square = { .dtype = MASE_F32, .rank = 2 };
@@ -21,7 +21,7 @@ static struct mase_arg causal_mask(struct mase_grad *k, struct mase_arg scores)
     return mase_g(k, ne, mase_g(k, tril, ones), mase_arg_float(0.0));
 }
 
-static struct mase_arg masked(struct mase_grad *k, struct mase_arg scores)
+static struct mase_arg masked(struct mase_backward *k, struct mase_arg scores)
 {
     const struct mase_arg mask = mase_grad_param(k, "attn_mask"), low = mase_arg_float(lowest);
     if (mask.kind != MASE_ARG_NONE && mase_type_of(&mask)->dtype == MASE_DTYPE_BOOL)
@@ -33,7 +33,7 @@ static struct mase_arg masked(struct mase_grad *k, struct mase_arg scores)
     return scores;
 }
 
-void mase_back_attention(struct mase_grad *k)
+void mase_back_attention(struct mase_backward *k)
 {
     const struct mase_instr *before = k->b.p->last;
     const struct mase_arg q = mase_grad_param(k, "query"), key = mase_grad_param(k, "key");

@@ -6,18 +6,18 @@
  */
 #include "program/grad.h"
 
-void mase_back_map(struct mase_grad *k)
+void mase_back_map(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0],
                    mase_g(k, mul, mase_grad_result(k, 0), mase_grad_slope(k, 0)));
 }
 
-void mase_back_neg(struct mase_grad *k)
+void mase_back_neg(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_g(k, neg, mase_grad_result(k, 0)));
 }
 
-void mase_back_zip(struct mase_grad *k)
+void mase_back_zip(struct mase_backward *k)
 {
     for (int n = 0; n < 2; n++)
         if (mase_grad_wants(k, &k->i->param[n]))
@@ -26,7 +26,7 @@ void mase_back_zip(struct mase_grad *k)
 }
 
 /* times dy; 1 times is dy itself. */
-static struct mase_arg scaled(struct mase_grad *k, struct mase_arg dy, double times)
+static struct mase_arg scaled(struct mase_backward *k, struct mase_arg dy, double times)
 {
     if (times == 1.0)
         return dy;
@@ -34,7 +34,7 @@ static struct mase_arg scaled(struct mase_grad *k, struct mase_arg dy, double ti
 }
 
 /* x + alpha y */
-static void sum_back(struct mase_grad *k, double sign)
+static void sum_back(struct mase_backward *k, double sign)
 {
     const struct mase_arg dy = mase_grad_result(k, 0);
     const double alpha = mase_grad_number(k, "alpha", 1.0);
@@ -43,17 +43,17 @@ static void sum_back(struct mase_grad *k, double sign)
         mase_grad_give(k, &k->i->param[1], scaled(k, dy, sign * alpha));
 }
 
-void mase_back_add(struct mase_grad *k)
+void mase_back_add(struct mase_backward *k)
 {
     sum_back(k, 1.0);
 }
 
-void mase_back_sub(struct mase_grad *k)
+void mase_back_sub(struct mase_backward *k)
 {
     sum_back(k, -1.0);
 }
 
-void mase_back_mul(struct mase_grad *k)
+void mase_back_mul(struct mase_backward *k)
 {
     const struct mase_arg dy = mase_grad_result(k, 0);
     for (int n = 0; n < 2; n++)
@@ -62,7 +62,7 @@ void mase_back_mul(struct mase_grad *k)
 }
 
 /* A quotient that is rounded has no slope. */
-void mase_back_div(struct mase_grad *k)
+void mase_back_div(struct mase_backward *k)
 {
     const struct mase_arg mode = mase_grad_param(k, "rounding_mode");
     const struct mase_arg dy = mase_grad_result(k, 0), y = k->i->param[1];
@@ -76,13 +76,13 @@ void mase_back_div(struct mase_grad *k)
 
 /* ---- choices ---- */
 
-static struct mase_arg chosen(struct mase_grad *k, struct mase_arg condition, bool holds)
+static struct mase_arg chosen(struct mase_backward *k, struct mase_arg condition, bool holds)
 {
     const struct mase_arg dy = mase_grad_result(k, 0), zero = mase_arg_float(0.0);
     return holds ? mase_g(k, where, condition, dy, zero) : mase_g(k, where, condition, zero, dy);
 }
 
-void mase_back_where(struct mase_grad *k)
+void mase_back_where(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     for (int n = 1; n < 3; n++)
@@ -90,7 +90,7 @@ void mase_back_where(struct mase_grad *k)
             mase_grad_give(k, &param[n], chosen(k, param[0], n == 1));
 }
 
-void mase_back_masked_fill(struct mase_grad *k)
+void mase_back_masked_fill(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     if (mase_grad_wants(k, &param[0]))
@@ -101,7 +101,7 @@ void mase_back_masked_fill(struct mase_grad *k)
 
 /* ---- types ---- */
 
-static struct mase_arg as_type(struct mase_grad *k, struct mase_arg x, enum mase_dtype dtype)
+static struct mase_arg as_type(struct mase_backward *k, struct mase_arg x, enum mase_dtype dtype)
 {
     const struct mase_arg target = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[dtype].torch };
     if (mase_type_of(&x)->dtype == dtype)
@@ -109,7 +109,7 @@ static struct mase_arg as_type(struct mase_grad *k, struct mase_arg x, enum mase
     return mase_g(k, cast, x, mase_expr_tuple(&k->b, &target, 1));
 }
 
-void mase_back_cast(struct mase_grad *k)
+void mase_back_cast(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     if (mase_grad_wants(k, x))
@@ -118,7 +118,7 @@ void mase_back_cast(struct mase_grad *k)
 
 /* Straight through, but not where a value lay outside of its format's limits; what a format has
  * learned has the gradient that the format defines (quants.def). */
-void mase_back_round(struct mase_grad *k)
+void mase_back_round(struct mase_backward *k)
 {
     const struct mase_instr *i = k->i;
     const struct mase_arg dy = mase_grad_result(k, 0);

@@ -5,20 +5,20 @@
 #include "program/grad.h"
 
 /* dy added to zeros where values were read along a dimension. */
-static struct mase_arg gathered_back(struct mase_grad *k, const struct mase_arg *x,
+static struct mase_arg gathered_back(struct mase_backward *k, const struct mase_arg *x,
                                      struct mase_arg dim, struct mase_arg index, struct mase_arg dy)
 {
     return mase_g(k, scatter_add, mase_expr_zeros(&k->b, mase_type_of(x)), dim, index, dy);
 }
 
-void mase_back_gather(struct mase_grad *k)
+void mase_back_gather(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     mase_grad_give(k, &param[0],
                    gathered_back(k, &param[0], param[1], param[2], mase_grad_result(k, 0)));
 }
 
-void mase_back_index_select(struct mase_grad *k)
+void mase_back_index_select(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     mase_grad_give(k, &param[0],
@@ -27,7 +27,7 @@ void mase_back_index_select(struct mase_grad *k)
 }
 
 /* What a scatter reads of src are the values that have an index, the first along each dimension. */
-static void give_source(struct mase_grad *k, const struct mase_arg *src, struct mase_arg dim,
+static void give_source(struct mase_backward *k, const struct mase_arg *src, struct mase_arg dim,
                         struct mase_arg index)
 {
     struct mase_arg d = mase_g(k, gather, mase_grad_result(k, 0), dim, index);
@@ -37,7 +37,7 @@ static void give_source(struct mase_grad *k, const struct mase_arg *src, struct 
     mase_grad_give(k, src, d);
 }
 
-void mase_back_scatter(struct mase_grad *k)
+void mase_back_scatter(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param, dy = mase_grad_result(k, 0);
     const struct mase_arg src = mase_grad_param(k, "src");
@@ -52,7 +52,7 @@ void mase_back_scatter(struct mase_grad *k)
         give_source(k, &value, param[1], param[2]);
 }
 
-void mase_back_scatter_add(struct mase_grad *k)
+void mase_back_scatter_add(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     mase_grad_give(k, &param[0], mase_grad_result(k, 0));
@@ -60,7 +60,7 @@ void mase_back_scatter_add(struct mase_grad *k)
         give_source(k, &param[3], param[1], param[2]);
 }
 
-void mase_back_index_add(struct mase_grad *k)
+void mase_back_index_add(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param, dy = mase_grad_result(k, 0);
     const double alpha = mase_grad_number(k, "alpha", 1.0);
@@ -72,7 +72,7 @@ void mase_back_index_add(struct mase_grad *k)
 }
 
 /* The row of the padding learns nothing. */
-void mase_back_embedding(struct mase_grad *k)
+void mase_back_embedding(struct mase_backward *k)
 {
     const struct mase_arg *index = &k->i->param[0], *w = &k->i->param[1];
     const int64_t padding = mase_grad_int(k, "padding_idx", -1);
@@ -93,7 +93,7 @@ void mase_back_embedding(struct mase_grad *k)
 /* ---- values in their order ---- */
 
 /* Results are values and the places where they lay along dim. */
-static void order_back(struct mase_grad *k, bool kept)
+static void order_back(struct mase_backward *k, bool kept)
 {
     const struct mase_arg *x = &k->i->param[0];
     const int axis = mase_grad_axis(k, "dim", mase_type_of(x)->rank);
@@ -107,13 +107,13 @@ static void order_back(struct mase_grad *k, bool kept)
     mase_grad_give(k, x, gathered_back(k, x, mase_arg_int(axis), index, dy));
 }
 
-void mase_back_order(struct mase_grad *k)
+void mase_back_order(struct mase_backward *k)
 {
     order_back(k, true);
 }
 
 /* One value of many, equal ones sharing its gradient. */
-static void share(struct mase_grad *k)
+static void share(struct mase_backward *k)
 {
     const struct mase_arg x = k->i->param[0], y = mase_pvalue_arg(k->i->result[0]);
     const struct mase_arg target = { .kind = MASE_ARG_ATOM, .s = mase_dtypes[MASE_F32].torch };
@@ -124,7 +124,7 @@ static void share(struct mase_grad *k)
 }
 
 /* kthvalue and median; the latter, of all values, is the first that has its value. */
-void mase_back_order_one(struct mase_grad *k)
+void mase_back_order_one(struct mase_backward *k)
 {
     if (k->i->result_count == 2)
         order_back(k, mase_grad_flag(k, "keepdim"));
@@ -133,7 +133,7 @@ void mase_back_order_one(struct mase_grad *k)
 }
 
 /* max and min: of two tensors, along a dimension, or of all values. */
-void mase_back_extreme(struct mase_grad *k)
+void mase_back_extreme(struct mase_backward *k)
 {
     if (k->i->prim == MASE_PRIM_zip)
         mase_back_zip(k);

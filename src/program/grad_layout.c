@@ -5,13 +5,13 @@
 #include "ir/shape/shape.h"
 #include "program/grad.h"
 
-void mase_back_reshape(struct mase_grad *k)
+void mase_back_reshape(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     mase_grad_give(k, x, mase_expr_reshape(&k->b, mase_grad_result(k, 0), mase_type_of(x)));
 }
 
-void mase_back_permute(struct mase_grad *k)
+void mase_back_permute(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     int order[MASE_MAX_RANK] = { 0 }, back[MASE_MAX_RANK];
@@ -25,13 +25,13 @@ void mase_back_permute(struct mase_grad *k)
 }
 
 /* What was repeated along a dimension is summed up. */
-void mase_back_expand(struct mase_grad *k)
+void mase_back_expand(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_grad_result(k, 0));
 }
 
 /* The operation undoes itself, or is its own transpose. */
-void mase_back_again(struct mase_grad *k)
+void mase_back_again(struct mase_backward *k)
 {
     struct mase_arg param[MASE_MAX_PARAMS];
     for (int n = 0; n < mase_instr_params(k->i); n++)
@@ -41,26 +41,26 @@ void mase_back_again(struct mase_grad *k)
                    mase_expr_call(&k->b, k->i->op, param, mase_instr_params(k->i)));
 }
 
-void mase_back_pixel_shuffle(struct mase_grad *k)
+void mase_back_pixel_shuffle(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0],
                    mase_g(k, pixel_unshuffle, mase_grad_result(k, 0), k->i->param[1]));
 }
 
-void mase_back_pixel_unshuffle(struct mase_grad *k)
+void mase_back_pixel_unshuffle(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0],
                    mase_g(k, pixel_shuffle, mase_grad_result(k, 0), k->i->param[1]));
 }
 
-void mase_back_adjoint(struct mase_grad *k)
+void mase_back_adjoint(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_grad_adjoint(k, mase_grad_result(k, 0)));
 }
 
 /* unfold (input, kernel_size, dilation, padding, stride) and fold (input, output_size, the same)
  * are each other's transpose. */
-void mase_back_unfold(struct mase_grad *k)
+void mase_back_unfold(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     const struct mase_ptype *image = mase_type_of(&param[0]);
@@ -71,7 +71,7 @@ void mase_back_unfold(struct mase_grad *k)
                           param[1], param[2], param[3], param[4]));
 }
 
-void mase_back_fold(struct mase_grad *k)
+void mase_back_fold(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     mase_grad_give(
@@ -80,7 +80,7 @@ void mase_back_fold(struct mase_grad *k)
 }
 
 /* Zeros are cut off again. */
-void mase_back_pad(struct mase_grad *k)
+void mase_back_pad(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param, mode = mase_grad_param(k, "mode");
     struct mase_arg width[2 * MASE_MAX_RANK];
@@ -97,7 +97,7 @@ void mase_back_pad(struct mase_grad *k)
 
 /* ---- joining ---- */
 
-void mase_back_cat(struct mase_grad *k)
+void mase_back_cat(struct mase_backward *k)
 {
     const struct mase_arg *list = &k->i->param[0], dy = mase_grad_result(k, 0);
     const int axis = mase_grad_axis(k, "dim", mase_type_of(&dy)->rank);
@@ -114,7 +114,7 @@ void mase_back_cat(struct mase_grad *k)
     }
 }
 
-void mase_back_stack(struct mase_grad *k)
+void mase_back_stack(struct mase_backward *k)
 {
     const struct mase_arg *list = &k->i->param[0], dy = mase_grad_result(k, 0);
     const int axis = mase_grad_axis(k, "dim", mase_type_of(&dy)->rank);
@@ -127,7 +127,7 @@ void mase_back_stack(struct mase_grad *k)
 /* ---- cutting ---- */
 
 /* The gradients of all results, zeros where there is none. */
-static struct mase_arg all_results(struct mase_grad *k)
+static struct mase_arg all_results(struct mase_backward *k)
 {
     const struct mase_instr *i = k->i;
     struct mase_arg *part = mase_new_array(&k->scratch, struct mase_arg, (size_t)i->result_count);
@@ -139,12 +139,12 @@ static struct mase_arg all_results(struct mase_grad *k)
     return mase_expr_tuple(&k->b, part, i->result_count);
 }
 
-void mase_back_pieces(struct mase_grad *k)
+void mase_back_pieces(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_g(k, cat, all_results(k), mase_grad_param(k, "dim")));
 }
 
-void mase_back_unbind(struct mase_grad *k)
+void mase_back_unbind(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_g(k, stack, all_results(k), mase_grad_param(k, "dim")));
 }
@@ -160,7 +160,7 @@ static struct mase_extent start_of(const struct mase_arg *start, struct mase_ext
     return e;
 }
 
-void mase_back_narrow(struct mase_grad *k)
+void mase_back_narrow(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], start = mase_grad_param(k, "start");
     const struct mase_ptype *t = mase_type_of(x);
@@ -170,7 +170,7 @@ void mase_back_narrow(struct mase_grad *k)
         mase_expr_embed(&k->b, mase_grad_result(k, 0), axis, start_of(&start, t->dim[axis]), t));
 }
 
-void mase_back_select(struct mase_grad *k)
+void mase_back_select(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], index = mase_grad_param(k, "index");
     const struct mase_ptype *t = mase_type_of(x);
@@ -180,13 +180,13 @@ void mase_back_select(struct mase_grad *k)
 }
 
 /* dy put into zeros at the places that were read. */
-static struct mase_arg put_back(struct mase_grad *k, struct mase_arg places)
+static struct mase_arg put_back(struct mase_backward *k, struct mase_arg places)
 {
     const struct mase_arg zeros = mase_expr_zeros(&k->b, mase_type_of(&k->i->param[0]));
     return mase_g(k, setitem, zeros, places, mase_grad_result(k, 0));
 }
 
-void mase_back_slice(struct mase_grad *k)
+void mase_back_slice(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     const struct mase_ptype *t = mase_type_of(x);
@@ -214,7 +214,7 @@ static bool mentions_value(const struct mase_arg *a)
 }
 
 /* An index may name a place several times, which a slice cannot. */
-void mase_back_getitem(struct mase_grad *k)
+void mase_back_getitem(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param;
     mase_grad_give(k, &param[0],
@@ -222,7 +222,7 @@ void mase_back_getitem(struct mase_grad *k)
                                              : put_back(k, param[1]));
 }
 
-void mase_back_setitem(struct mase_grad *k)
+void mase_back_setitem(struct mase_backward *k)
 {
     const struct mase_arg *param = k->i->param, dy = mase_grad_result(k, 0);
     if (mase_grad_wants(k, &param[0]))

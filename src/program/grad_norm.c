@@ -14,13 +14,13 @@ struct normal {
     struct mase_ptype own; /* of weight and bias, so that they broadcast to x */
 };
 
-static struct mase_arg mean_of(struct mase_grad *k, struct mase_arg x, struct mase_arg dims)
+static struct mase_arg mean_of(struct mase_backward *k, struct mase_arg x, struct mase_arg dims)
 {
     return mase_g(k, mean, x, dims, mase_arg_bool(true));
 }
 
 /* Dimensions from..rank - 1, without the one that is left out (-1: none). */
-static struct mase_arg dims_from(struct mase_grad *k, int from, int rank, int without)
+static struct mase_arg dims_from(struct mase_backward *k, int from, int rank, int without)
 {
     int64_t dim[MASE_MAX_RANK];
     int count = 0;
@@ -30,21 +30,21 @@ static struct mase_arg dims_from(struct mase_grad *k, int from, int rank, int wi
     return mase_expr_ints(&k->b, dim, count);
 }
 
-static struct mase_arg reciprocal_root(struct mase_grad *k, struct mase_arg square)
+static struct mase_arg reciprocal_root(struct mase_backward *k, struct mase_arg square)
 {
     const struct mase_arg eps = mase_arg_float(mase_grad_number(k, "eps", 1e-5));
     return mase_g(k, rsqrt, mase_g(k, add, square, eps));
 }
 
 /* By the values' own mean and variance. */
-static void normalise(struct mase_grad *k, struct normal *of, struct mase_arg x)
+static void normalise(struct mase_backward *k, struct normal *of, struct mase_arg x)
 {
     const struct mase_arg c = mase_g(k, sub, x, mean_of(k, x, of->dims));
     of->r = reciprocal_root(k, mean_of(k, mase_g(k, square, c), of->dims));
     of->n = mase_g(k, mul, c, of->r);
 }
 
-static struct mase_arg through(struct mase_grad *k, const struct normal *of, struct mase_arg dn)
+static struct mase_arg through(struct mase_backward *k, const struct normal *of, struct mase_arg dn)
 {
     const struct mase_arg part =
         mase_g(k, mul, of->n, mean_of(k, mase_g(k, mul, dn, of->n), of->dims));
@@ -54,7 +54,7 @@ static struct mase_arg through(struct mase_grad *k, const struct normal *of, str
 
 /* The sum of x that weight or bias gets: over the dimensions that `own`, its lengths beside x, has
  * not. */
-static void give_sum(struct mase_grad *k, const struct mase_arg *operand,
+static void give_sum(struct mase_backward *k, const struct mase_arg *operand,
                      const struct mase_ptype *own, struct mase_arg x)
 {
     const struct mase_ptype *t = mase_type_of(&x);
@@ -71,7 +71,7 @@ static void give_sum(struct mase_grad *k, const struct mase_arg *operand,
 }
 
 /* Those of weight and bias, n being the normalised values in the shape of x; returns dy weight. */
-static struct mase_arg scale_back(struct mase_grad *k, struct mase_arg n,
+static struct mase_arg scale_back(struct mase_backward *k, struct mase_arg n,
                                   const struct mase_ptype *own, bool biased)
 {
     const struct mase_arg dy = mase_grad_result(k, 0), w = mase_grad_param(k, "weight");
@@ -96,7 +96,7 @@ static struct mase_ptype beside(const struct mase_ptype *x, int dim)
 }
 
 /* By statistics that are given. */
-static void normalise_by(struct mase_grad *k, struct normal *of, struct mase_arg x)
+static void normalise_by(struct mase_backward *k, struct normal *of, struct mase_arg x)
 {
     const struct mase_arg mean = mase_grad_param(k, "running_mean");
     const struct mase_arg var = mase_grad_param(k, "running_var");
@@ -106,7 +106,7 @@ static void normalise_by(struct mase_grad *k, struct normal *of, struct mase_arg
 }
 
 /* own: by the statistics of x over these dimensions, else by the running ones. */
-static void channels_back(struct mase_grad *k, int channel, int from, bool own)
+static void channels_back(struct mase_backward *k, int channel, int from, bool own)
 {
     const struct mase_arg *x = &k->i->param[0];
     const struct mase_ptype *t = mase_type_of(x);
@@ -120,13 +120,13 @@ static void channels_back(struct mase_grad *k, int channel, int from, bool own)
         mase_grad_give(k, x, own ? through(k, &of, dn) : mase_g(k, mul, dn, of.r));
 }
 
-void mase_back_batch_norm(struct mase_grad *k)
+void mase_back_batch_norm(struct mase_backward *k)
 {
     const bool given = mase_grad_param(k, "running_mean").kind != MASE_ARG_NONE;
     channels_back(k, 1, 0, mase_grad_flag(k, "training") || !given);
 }
 
-void mase_back_instance_norm(struct mase_grad *k)
+void mase_back_instance_norm(struct mase_backward *k)
 {
     const bool given = mase_grad_param(k, "running_mean").kind != MASE_ARG_NONE;
     const struct mase_call *c = mase_grad_call(k);
@@ -137,7 +137,7 @@ void mase_back_instance_norm(struct mase_grad *k)
 }
 
 /* How many of the last dimensions are normalised. */
-static int normalised_dims(const struct mase_grad *k)
+static int normalised_dims(const struct mase_backward *k)
 {
     const struct mase_arg shape = mase_grad_param(k, "normalized_shape");
     return mase_arg_is_seq(&shape) ? shape.count : 1;
@@ -152,7 +152,7 @@ static struct mase_ptype last_dims(const struct mase_ptype *t, int count)
     return own;
 }
 
-void mase_back_layer_norm(struct mase_grad *k)
+void mase_back_layer_norm(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     const struct mase_ptype *t = mase_type_of(x);
@@ -167,7 +167,7 @@ void mase_back_layer_norm(struct mase_grad *k)
 
 /* n = x r with r = 1 / sqrt(mean(x x) + eps): dx = r (dn - n mean(dn n)). eps: the step of the type
  * at 1 where none is given. */
-void mase_back_rms_norm(struct mase_grad *k)
+void mase_back_rms_norm(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     const struct mase_ptype *t = mase_type_of(x);
@@ -188,7 +188,7 @@ void mase_back_rms_norm(struct mase_grad *k)
 
 /* (N, C, ...) as (N, groups, C / groups, ...), the channels of a group and their values together.
  */
-void mase_back_group_norm(struct mase_grad *k)
+void mase_back_group_norm(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     const struct mase_ptype *t = mase_type_of(x);

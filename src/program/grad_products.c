@@ -9,7 +9,7 @@
 #include <math.h>
 
 /* All dimensions but the last as rows. */
-static struct mase_arg rows_of(struct mase_grad *k, struct mase_arg x)
+static struct mase_arg rows_of(struct mase_backward *k, struct mase_arg x)
 {
     struct mase_ptype t = *mase_type_of(&x);
     if (!mase_ptype_merge(&t, 0, t.rank - 1))
@@ -17,23 +17,23 @@ static struct mase_arg rows_of(struct mase_grad *k, struct mase_arg x)
     return mase_expr_reshape(&k->b, x, &t);
 }
 
-static struct mase_arg product(struct mase_grad *k, struct mase_arg a, struct mase_arg b)
+static struct mase_arg product(struct mase_backward *k, struct mase_arg a, struct mase_arg b)
 {
     return mase_g(k, matmul, a, b);
 }
 
-static struct mase_arg transposed(struct mase_grad *k, struct mase_arg a)
+static struct mase_arg transposed(struct mase_backward *k, struct mase_arg a)
 {
     return mase_expr_transpose(&k->b, a);
 }
 
-static struct mase_arg times(struct mase_grad *k, struct mase_arg x, double by)
+static struct mase_arg times(struct mase_backward *k, struct mase_arg x, double by)
 {
     return by == 1.0 ? x : mase_g(k, mul, x, mase_arg_float(by));
 }
 
 /* x (.., in), weight (out, in), bias (out) */
-void mase_back_linear(struct mase_grad *k)
+void mase_back_linear(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], *w = &k->i->param[1], *b = &k->i->param[2];
     const struct mase_arg dy = mase_grad_result(k, 0);
@@ -45,8 +45,8 @@ void mase_back_linear(struct mase_grad *k)
 }
 
 /* a b of matrices, batched or not. */
-static void product_back(struct mase_grad *k, const struct mase_arg *x, const struct mase_arg *y,
-                         struct mase_arg dy)
+static void product_back(struct mase_backward *k, const struct mase_arg *x,
+                         const struct mase_arg *y, struct mase_arg dy)
 {
     const struct mase_arg own[2] = { *x, *y };
     struct mase_arg a = *x, b = *y;
@@ -72,13 +72,13 @@ static void product_back(struct mase_grad *k, const struct mase_arg *x, const st
     }
 }
 
-void mase_back_matmul(struct mase_grad *k)
+void mase_back_matmul(struct mase_backward *k)
 {
     product_back(k, &k->i->param[0], &k->i->param[1], mase_grad_result(k, 0));
 }
 
 /* beta c + alpha a b */
-void mase_back_addmm(struct mase_grad *k)
+void mase_back_addmm(struct mase_backward *k)
 {
     const struct mase_arg *c = &k->i->param[0], dy = mase_grad_result(k, 0);
     if (mase_grad_wants(k, c))
@@ -88,7 +88,7 @@ void mase_back_addmm(struct mase_grad *k)
 }
 
 /* alpha a b + beta c, either operand transposed */
-void mase_back_gemm(struct mase_grad *k)
+void mase_back_gemm(struct mase_backward *k)
 {
     const struct mase_arg *a = &k->i->param[0], *b = &k->i->param[1], *c = &k->i->param[2];
     const struct mase_arg dy = mase_grad_result(k, 0);
@@ -110,7 +110,7 @@ void mase_back_gemm(struct mase_grad *k)
 
 /* Row m of a times row m of W (rows, outputs, others), summed over the rows: (M, outputs, others).
  */
-static struct mase_arg through_weight(struct mase_grad *k, struct mase_arg a, int rows)
+static struct mase_arg through_weight(struct mase_backward *k, struct mase_arg a, int rows)
 {
     static const int orders[2][3] = { { 2, 0, 1 }, { 1, 0, 2 } };
     const struct mase_arg w = mase_expr_permute(&k->b, k->i->param[2], orders[rows == 1]);
@@ -123,13 +123,13 @@ static struct mase_arg through_weight(struct mase_grad *k, struct mase_arg a, in
 }
 
 /* The sum over outputs of dy (M, outputs) times t (M, outputs, others). */
-static struct mase_arg over_outputs(struct mase_grad *k, struct mase_arg dy, struct mase_arg t)
+static struct mase_arg over_outputs(struct mase_backward *k, struct mase_arg dy, struct mase_arg t)
 {
     const struct mase_arg both = mase_g(k, mul, mase_expr_unsqueeze(&k->b, dy, 2), t);
     return mase_g(k, sum, both, mase_arg_int(1));
 }
 
-void mase_back_bilinear(struct mase_grad *k)
+void mase_back_bilinear(struct mase_backward *k)
 {
     const struct mase_arg *x1 = &k->i->param[0], *x2 = &k->i->param[1], *w = &k->i->param[2];
     const struct mase_arg dy = mase_grad_result(k, 0);

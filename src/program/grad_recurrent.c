@@ -9,7 +9,7 @@
 #include "program/grad.h"
 
 struct unrolled {
-    struct mase_grad *k;
+    struct mase_backward *k;
     struct mase_sequence q;
     int time;                      /* the dimension of x that steps go along; -1: a cell has none */
     struct mase_ptype hidden;      /* of h and c */
@@ -142,7 +142,7 @@ static struct mase_arg states(struct unrolled *u, const struct mase_arg *state, 
 /* Steps of x, each (N, features). */
 static struct mase_arg *steps_of(struct unrolled *u)
 {
-    struct mase_grad *k = u->k;
+    struct mase_backward *k = u->k;
     const struct mase_arg x = k->i->param[0];
     struct mase_arg *in = mase_new_array(&k->scratch, struct mase_arg, (size_t)u->q.steps);
     struct mase_ptype t = u->hidden;
@@ -157,7 +157,7 @@ static struct mase_arg *steps_of(struct unrolled *u)
 static void run_layers(struct unrolled *u, struct mase_arg *in, struct mase_arg *h,
                        struct mase_arg *c)
 {
-    struct mase_grad *k = u->k;
+    struct mase_backward *k = u->k;
     const struct mase_recurrent *r = &u->q.layer;
     const struct mase_arg weights = mase_grad_param(k, "weights");
     struct mase_recurrent_param list[MASE_RECURRENT_PARAMS];
@@ -184,7 +184,7 @@ static void run_layers(struct unrolled *u, struct mase_arg *in, struct mase_arg 
 /* Where steps and samples of x lie. */
 static bool read_layout(struct unrolled *u)
 {
-    struct mase_grad *k = u->k;
+    struct mase_backward *k = u->k;
     const struct mase_ptype *x = mase_type_of(&k->i->param[0]);
     const struct mase_recurrent *r = &u->q.layer;
     const bool first = r->batch_first && u->q.batched;
@@ -200,7 +200,7 @@ static bool read_layout(struct unrolled *u)
     return !k->b.status;
 }
 
-void mase_back_recurrent(struct mase_grad *k)
+void mase_back_recurrent(struct mase_backward *k)
 {
     const struct mase_instr *before = k->b.p->last;
     struct unrolled u = { .k = k };

@@ -6,7 +6,7 @@
 #include "program/grad.h"
 
 /* The type of x with length 1 along the dimensions that it is reduced along. */
-static struct mase_ptype kept_type(struct mase_grad *k, const bool *in)
+static struct mase_ptype kept_type(struct mase_backward *k, const bool *in)
 {
     struct mase_ptype t = *mase_type_of(&k->i->param[0]);
     for (int d = 0; d < t.rank; d++)
@@ -16,7 +16,7 @@ static struct mase_ptype kept_type(struct mase_grad *k, const bool *in)
 }
 
 /* The dimensions of sum and mean, or of what mase_reduction_axes reads. */
-static void find_axes(struct mase_grad *k, bool *in)
+static void find_axes(struct mase_backward *k, bool *in)
 {
     const struct mase_call *c = mase_grad_call(k);
     const bool sums = k->i->op == MASE_OP_sum || k->i->op == MASE_OP_mean;
@@ -29,13 +29,13 @@ static void find_axes(struct mase_grad *k, bool *in)
 }
 
 /* The gradient of a result in the shape that broadcasts to x. */
-static struct mase_arg kept_gradient(struct mase_grad *k, int result, const bool *in)
+static struct mase_arg kept_gradient(struct mase_backward *k, int result, const bool *in)
 {
     const struct mase_ptype kept = kept_type(k, in);
     return mase_expr_reshape(&k->b, mase_grad_result(k, result), &kept);
 }
 
-static struct mase_arg spread(struct mase_grad *k, struct mase_arg dy)
+static struct mase_arg spread(struct mase_backward *k, struct mase_arg dy)
 {
     const struct mase_ptype *t = mase_type_of(&k->i->param[0]);
     if (mase_ptype_equal(mase_type_of(&dy), t))
@@ -44,7 +44,7 @@ static struct mase_arg spread(struct mase_grad *k, struct mase_arg dy)
 }
 
 /* How many values one result is made of, as a number or a tensor of one. */
-static struct mase_arg count_of(struct mase_grad *k, const bool *in)
+static struct mase_arg count_of(struct mase_backward *k, const bool *in)
 {
     const struct mase_ptype *t = mase_type_of(&k->i->param[0]);
     struct mase_ptype all = { .rank = 0 };
@@ -60,7 +60,7 @@ static struct mase_arg count_of(struct mase_grad *k, const bool *in)
                   type);
 }
 
-void mase_back_sum(struct mase_grad *k)
+void mase_back_sum(struct mase_backward *k)
 {
     bool in[MASE_MAX_RANK];
     find_axes(k, in);
@@ -68,19 +68,19 @@ void mase_back_sum(struct mase_grad *k)
 }
 
 /* dy / count, of result 0 or 1. */
-static struct mase_arg mean_back(struct mase_grad *k, int result, const bool *in)
+static struct mase_arg mean_back(struct mase_backward *k, int result, const bool *in)
 {
     return spread(k, mase_g(k, div, kept_gradient(k, result, in), count_of(k, in)));
 }
 
-void mase_back_mean(struct mase_grad *k)
+void mase_back_mean(struct mase_backward *k)
 {
     bool in[MASE_MAX_RANK];
     find_axes(k, in);
     mase_grad_give(k, &k->i->param[0], mean_back(k, 0, in));
 }
 
-void mase_back_reduction(struct mase_grad *k)
+void mase_back_reduction(struct mase_backward *k)
 {
     bool in[MASE_MAX_RANK];
     find_axes(k, in);
@@ -89,7 +89,7 @@ void mase_back_reduction(struct mase_grad *k)
 }
 
 /* A variance or deviation, and the mean. */
-void mase_back_moments(struct mase_grad *k)
+void mase_back_moments(struct mase_backward *k)
 {
     bool in[MASE_MAX_RANK];
     find_axes(k, in);
@@ -101,7 +101,7 @@ void mase_back_moments(struct mase_grad *k)
 
 /* ---- running results ---- */
 
-void mase_back_cumsum(struct mase_grad *k)
+void mase_back_cumsum(struct mase_backward *k)
 {
     const struct mase_arg dim = mase_grad_param(k, "dim");
     const struct mase_arg back = mase_g(k, flip, mase_grad_result(k, 0), dim);
@@ -109,7 +109,7 @@ void mase_back_cumsum(struct mase_grad *k)
 }
 
 /* The dimension of a scan last. */
-static struct mase_arg last(struct mase_grad *k, struct mase_arg x, bool back)
+static struct mase_arg last(struct mase_backward *k, struct mase_arg x, bool back)
 {
     int order[MASE_MAX_RANK], inverse[MASE_MAX_RANK];
     const int rank = mase_type_of(&x)->rank, axis = mase_grad_axis(k, "dim", rank);
@@ -121,7 +121,7 @@ static struct mase_arg last(struct mase_grad *k, struct mase_arg x, bool back)
 }
 
 /* The derivative of result i by value j at (.., j, i), zero where i < j; dy is summed over i. */
-static void scan_back(struct mase_grad *k, struct mase_arg slope)
+static void scan_back(struct mase_backward *k, struct mase_arg slope)
 {
     struct mase_arg dy = last(k, mase_grad_result(k, 0), false);
     dy = mase_expr_unsqueeze(&k->b, dy, mase_type_of(&dy)->rank - 1);
@@ -130,7 +130,7 @@ static void scan_back(struct mase_grad *k, struct mase_arg slope)
 }
 
 /* The running product without value j: with 1 in its place. */
-void mase_back_cumprod(struct mase_grad *k)
+void mase_back_cumprod(struct mase_backward *k)
 {
     const struct mase_arg x = last(k, k->i->param[0], false);
     const int rank = mase_type_of(&x)->rank;
@@ -143,7 +143,7 @@ void mase_back_cumprod(struct mase_grad *k)
 }
 
 /* e^(x[j] - y[i]) */
-void mase_back_logcumsumexp(struct mase_grad *k)
+void mase_back_logcumsumexp(struct mase_backward *k)
 {
     const struct mase_arg x = last(k, k->i->param[0], false);
     const struct mase_arg y = last(k, mase_pvalue_arg(k->i->result[0]), false);
@@ -156,20 +156,20 @@ void mase_back_logcumsumexp(struct mase_grad *k)
 /* ---- softmax ---- */
 
 /* Without a dim PyTorch takes 0 for 0, 1 and 3 dimensions, else 1. */
-static struct mase_arg softmax_dim(struct mase_grad *k)
+static struct mase_arg softmax_dim(struct mase_backward *k)
 {
     const struct mase_arg dim = mase_grad_param(k, "dim");
     const int rank = k->i->result[0]->type.rank;
     return dim.kind != MASE_ARG_NONE ? dim : mase_arg_int(rank < 2 || rank == 3 ? 0 : 1);
 }
 
-static struct mase_arg kept_sum(struct mase_grad *k, struct mase_arg x)
+static struct mase_arg kept_sum(struct mase_backward *k, struct mase_arg x)
 {
     return mase_g(k, sum, x, softmax_dim(k), mase_arg_bool(true));
 }
 
 /* y (dy - sum y dy) */
-void mase_back_softmax(struct mase_grad *k)
+void mase_back_softmax(struct mase_backward *k)
 {
     const struct mase_arg dy = mase_grad_result(k, 0), y = mase_pvalue_arg(k->i->result[0]);
     const struct mase_arg mean = kept_sum(k, mase_g(k, mul, dy, y));
@@ -177,7 +177,7 @@ void mase_back_softmax(struct mase_grad *k)
 }
 
 /* dy - e^y sum dy */
-void mase_back_log_softmax(struct mase_grad *k)
+void mase_back_log_softmax(struct mase_backward *k)
 {
     const struct mase_arg dy = mase_grad_result(k, 0), y = mase_pvalue_arg(k->i->result[0]);
     const struct mase_arg part = mase_g(k, mul, mase_g(k, exp, y), kept_sum(k, dy));

@@ -11,15 +11,15 @@
 #include "ir/shape/shape.h"
 #include "program/grad.h"
 
-static struct mase_arg ints(struct mase_grad *k, const int64_t *v, int n)
+static struct mase_arg ints(struct mase_backward *k, const int64_t *v, int n)
 {
     return mase_expr_ints(&k->b, v, n);
 }
 
 /* (N, G C, ...) as (C, G N, ...), or with `swap` false (G C, N, ...): samples where channels were.
  */
-static struct mase_arg samples_as_channels(struct mase_grad *k, struct mase_arg x, int64_t groups,
-                                           bool data)
+static struct mase_arg samples_as_channels(struct mase_backward *k, struct mase_arg x,
+                                           int64_t groups, bool data)
 {
     struct mase_ptype t = *mase_type_of(&x);
     const int n = t.rank - 2;
@@ -53,7 +53,7 @@ static enum mase_op conv_of(int n, bool transposed)
 
 /* The weight's: data slides under `kernel`, whose places are its stride apart. Of shape (C, O,
  * ...), from which kernels that the window's rest made too long are cut. */
-static struct mase_arg weight_back(struct mase_grad *k, const struct mase_window *w,
+static struct mase_arg weight_back(struct mase_backward *k, const struct mase_window *w,
                                    struct mase_arg data, struct mase_arg kernel,
                                    const struct mase_ptype *weight)
 {
@@ -76,13 +76,13 @@ static struct mase_arg weight_back(struct mase_grad *k, const struct mase_window
 }
 
 /* Without a batch dimension: a batch of one. */
-static struct mase_arg batched(struct mase_grad *k, struct mase_arg x, bool batch)
+static struct mase_arg batched(struct mase_backward *k, struct mase_arg x, bool batch)
 {
     return batch ? x : mase_expr_unsqueeze(&k->b, x, 0);
 }
 
 /* Padding that differs at both ends, or needs more than the window takes, stands before it. */
-static struct mase_arg pad_evenly(struct mase_grad *k, struct mase_window *w, struct mase_arg x)
+static struct mase_arg pad_evenly(struct mase_backward *k, struct mase_window *w, struct mase_arg x)
 {
     int64_t width[6];
     bool even = true;
@@ -100,7 +100,7 @@ static struct mase_arg pad_evenly(struct mase_grad *k, struct mase_window *w, st
 }
 
 /* dy through the transposed convolution, which gives the padded data; then what lies inside. */
-static struct mase_arg data_back(struct mase_grad *k, const struct mase_window *w,
+static struct mase_arg data_back(struct mase_backward *k, const struct mase_window *w,
                                  const struct mase_window *given, struct mase_arg dy)
 {
     int64_t rest[3];
@@ -122,7 +122,7 @@ static struct mase_arg data_back(struct mase_grad *k, const struct mase_window *
     return d;
 }
 
-static void bias_back(struct mase_grad *k, struct mase_arg dy, int n)
+static void bias_back(struct mase_backward *k, struct mase_arg dy, int n)
 {
     const struct mase_arg *bias = &k->i->param[2];
     int64_t dim[MASE_MAX_RANK] = { 0 };
@@ -132,7 +132,7 @@ static void bias_back(struct mase_grad *k, struct mase_arg dy, int n)
         mase_grad_give(k, bias, mase_g(k, sum, dy, ints(k, dim, 1 + n)));
 }
 
-void mase_back_conv(struct mase_grad *k)
+void mase_back_conv(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], *weight = &k->i->param[1];
     struct mase_window given, w;
@@ -152,7 +152,7 @@ void mase_back_conv(struct mase_grad *k)
     bias_back(k, dy, w.n);
 }
 
-void mase_back_conv_transpose(struct mase_grad *k)
+void mase_back_conv_transpose(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], *weight = &k->i->param[1];
     struct mase_window w;
@@ -185,7 +185,7 @@ void mase_back_conv_transpose(struct mase_grad *k)
 /* ---- pools ---- */
 
 /* Where the maxima lie, found again; one place may be the maximum of several windows. */
-void mase_back_max_pool(struct mase_grad *k)
+void mase_back_max_pool(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
     const int n = mase_ops[k->i->op].name[strcspn(mase_ops[k->i->op].name, "123")] - '0';
@@ -215,7 +215,7 @@ void mase_back_max_pool(struct mase_grad *k)
 
 /* The grid of theta (N, d, d + 1) is base theta^T, where the base has 1 in its last column: it is
  * the grid of the identity. */
-void mase_back_affine_grid(struct mase_grad *k)
+void mase_back_affine_grid(struct mase_backward *k)
 {
     const struct mase_arg *theta = &k->i->param[0], dy = mase_grad_result(k, 0);
     const struct mase_ptype *t = mase_type_of(theta);
@@ -249,7 +249,7 @@ void mase_back_affine_grid(struct mase_grad *k)
 /* ---- images looked at in given places ---- */
 
 /* The result's slopes by the coordinates (N, C, ..., d), summed over channels. */
-void mase_back_grid_sample(struct mase_grad *k)
+void mase_back_grid_sample(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0], *grid = &k->i->param[1];
     const struct mase_arg dy = mase_grad_result(k, 0);
