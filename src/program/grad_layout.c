@@ -79,6 +79,15 @@ void mase_back_fold(struct mase_backward *k)
         mase_g(k, unfold, mase_grad_result(k, 0), param[2], param[3], param[4], param[5]));
 }
 
+/* A length given as a number, or as what it is times N. */
+static struct mase_extent extent_of(const struct mase_arg *a)
+{
+    struct mase_extent e = { a->kind == MASE_ARG_INT ? a->i : 0, 0 };
+    if (a->kind == MASE_ARG_ATOM && !mase_extent_parse(a->s, &e))
+        e = (struct mase_extent){ 0, 0 };
+    return e;
+}
+
 /* Zeros are cut off again. */
 void mase_back_pad(struct mase_backward *k)
 {
@@ -88,8 +97,10 @@ void mase_back_pad(struct mase_backward *k)
         mase_back_adjoint(k);
         return;
     }
-    for (int n = 0; n < param[1].count; n++)
-        width[n] = mase_arg_int(-param[1].items[n].i);
+    for (int n = 0; n < param[1].count; n++) {
+        const struct mase_extent e = extent_of(&param[1].items[n]);
+        width[n] = mase_expr_length(&k->b, (struct mase_extent){ -e.plus, -e.times });
+    }
     mase_grad_give(
         k, &param[0],
         mase_g(k, pad, mase_grad_result(k, 0), mase_expr_tuple(&k->b, width, param[1].count)));
@@ -152,10 +163,8 @@ void mase_back_unbind(struct mase_backward *k)
 /* A start counted from the end, of a dimension that may follow the samples. */
 static struct mase_extent start_of(const struct mase_arg *start, struct mase_extent length)
 {
-    struct mase_extent e = { start->kind == MASE_ARG_INT ? start->i : 0, 0 };
-    if (start->kind == MASE_ARG_ATOM && mase_extent_parse(start->s, &e))
-        return e;
-    if (e.plus < 0)
+    struct mase_extent e = extent_of(start);
+    if (!e.times && e.plus < 0)
         e = (struct mase_extent){ length.plus + e.plus, length.times };
     return e;
 }

@@ -16,8 +16,8 @@ static struct mase_arg ints(struct mase_backward *k, const int64_t *v, int n)
     return mase_expr_ints(&k->b, v, n);
 }
 
-/* (N, G C, ...) as (C, G N, ...), or with `swap` false (G C, N, ...): samples where channels were.
- */
+/* Data (N, G C, ...) becomes (C, G N, ...), a kernel (N, C, ...) becomes (C, N, ...): the samples
+ * stand where the channels were, those of each group apart. */
 static struct mase_arg samples_as_channels(struct mase_backward *k, struct mase_arg x,
                                            int64_t groups, bool data)
 {
@@ -51,8 +51,8 @@ static enum mase_op conv_of(int n, bool transposed)
     return ops[transposed][n - 1];
 }
 
-/* The weight's: data slides under `kernel`, whose places are its stride apart. Of shape (C, O,
- * ...), from which kernels that the window's rest made too long are cut. */
+/* The gradient of the weight: data convolved with `kernel`, whose elements are a stride apart. The
+ * result is (C, O, ...); where the window left a rest of the data, it is longer than the weight. */
 static struct mase_arg weight_back(struct mase_backward *k, const struct mase_window *w,
                                    struct mase_arg data, struct mase_arg kernel,
                                    const struct mase_ptype *weight)
@@ -81,7 +81,7 @@ static struct mase_arg batched(struct mase_backward *k, struct mase_arg x, bool 
     return batch ? x : mase_expr_unsqueeze(&k->b, x, 0);
 }
 
-/* Padding that differs at both ends, or needs more than the window takes, stands before it. */
+/* Padding that differs at both ends becomes an instruction of its own in front of the window. */
 static struct mase_arg pad_evenly(struct mase_backward *k, struct mase_window *w, struct mase_arg x)
 {
     int64_t width[6];
@@ -99,7 +99,8 @@ static struct mase_arg pad_evenly(struct mase_backward *k, struct mase_window *w
     return mase_g(k, pad, x, ints(k, width, 2 * w->n));
 }
 
-/* dy through the transposed convolution, which gives the padded data; then what lies inside. */
+/* The transposed convolution of dy gives the gradient of the padded data; the padding is cut off.
+ */
 static struct mase_arg data_back(struct mase_backward *k, const struct mase_window *w,
                                  const struct mase_window *given, struct mase_arg dy)
 {

@@ -77,6 +77,8 @@ const struct mase_ptype *mase_type_of(const struct mase_arg *a)
 bool mase_ptype_merge(struct mase_ptype *t, int from, int to)
 {
     struct mase_extent e = { 1, 0 };
+    if (to > t->rank)
+        return false;
     for (int d = from; d < to; d++) {
         const struct mase_extent f = t->dim[d];
         if (e.times && f.times)
@@ -204,6 +206,8 @@ struct mase_arg mase_expr_reshape(struct mase_instr_builder *b, struct mase_arg 
                                   const struct mase_ptype *t)
 {
     struct mase_ptype same = *t;
+    if (b->status)
+        return mase_arg_none();
     same.dtype = mase_type_of(&x)->dtype;
     if (mase_ptype_equal(mase_type_of(&x), &same))
         return x;
@@ -215,6 +219,8 @@ struct mase_arg mase_expr_permute(struct mase_instr_builder *b, struct mase_arg 
     int64_t to[MASE_MAX_RANK];
     bool moves = false;
     const int rank = mase_type_of(&x)->rank;
+    if (b->status)
+        return mase_arg_none();
     for (int d = 0; d < rank; d++) {
         to[d] = order[d];
         moves |= order[d] != d;
@@ -265,6 +271,8 @@ struct mase_arg mase_expr_zeros(struct mase_instr_builder *b, const struct mase_
 struct mase_arg mase_expr_unsqueeze(struct mase_instr_builder *b, struct mase_arg x, int dim)
 {
     struct mase_ptype t = *mase_type_of(&x);
+    if (b->status)
+        return mase_arg_none();
     memmove(&t.dim[dim + 1], &t.dim[dim], (size_t)(t.rank - dim) * sizeof *t.dim);
     t.dim[dim] = (struct mase_extent){ 1, 0 };
     t.rank++;

@@ -42,7 +42,7 @@ struct mase_arg mase_expr_tuple(struct mase_instr_builder *b, const struct mase_
 struct mase_arg mase_expr_ints(struct mase_instr_builder *b, const int64_t *v, int count);
 /* A length as an argument: a number, or what it is times N. */
 struct mase_arg mase_expr_length(struct mase_instr_builder *b, struct mase_extent e);
-/* Lengths first to count of a type, as a tuple. */
+/* The lengths of a type as a tuple. */
 struct mase_arg mase_expr_sizes(struct mase_instr_builder *b, const struct mase_ptype *t);
 /* Vector of integers or tensor of floats that are part of the program. */
 struct mase_arg mase_expr_constant(struct mase_instr_builder *b, enum mase_dtype dtype,
@@ -67,7 +67,8 @@ struct mase_arg mase_expr_unsqueeze(struct mase_instr_builder *b, struct mase_ar
 /* The sum over leading and broadcast dimensions that leaves this type. */
 struct mase_arg mase_expr_sum_to(struct mase_instr_builder *b, struct mase_arg x,
                                  const struct mase_ptype *t);
-/* Dimensions from..to as one; false: its length does not follow N by a factor and an offset. */
+/* Dimensions from .. to - 1 become one; false: there are not so many, or their product does not
+ * follow N by a factor and an offset. */
 bool mase_ptype_merge(struct mase_ptype *t, int from, int to);
 
 /* The type of a value; that of a scalar after a failure. */

@@ -40,6 +40,7 @@ static void must_become(const char *forward, const struct mase_grad_opts *opts, 
     assert_string_equal(mase_str_text(&text), whole);
     if (mase_program_verify(joint, &faults))
         fail_msg("%s", mase_str_text(&faults));
+    mase_program_free(parsed(mase_str_text(&text) + strlen("mase-program 1\n")));
     mase_str_release(&text);
     mase_str_release(&faults);
     mase_program_free(joint);
@@ -166,6 +167,27 @@ static void what_is_learned_is_a_result(void **state)
                 "return {fc.data_in_scale: %4}\n");
 }
 
+/* A number of values that follows the samples is a tensor of one value. */
+static void a_mean_over_samples_divides_by_their_number(void **state)
+{
+    (void)state;
+    must_become("%0 : f32[N, 2] = input x\n"
+                "%1 : f32[2] = param w\n"
+                "%2 : f32[N, 2] = zip.mul(%0, %1)\n"
+                "%3 : f32[] = reduce.mean(%2)\n"
+                "return %3\n",
+                NULL,
+                "%0 : f32[N, 2] = input x\n"
+                "%1 : f32[] = input output.grad\n"
+                "%2 : f32[1, 1] = reshape.reshape(%1, shape=(1, 1))\n"
+                "%3 : f32[] = create.full(size=(), fill_value=Nx2, dtype=torch.float32)\n"
+                "%4 : f32[1, 1] = zip.div(%2, %3)\n"
+                "%5 : f32[N, 2] = expand.expand(%4, size=(N, 2))\n"
+                "%6 : f32[N, 2] = zip.mul(%5, %0)\n"
+                "%7 : f32[2] = reduce.sum(%6, dim=(0,))\n"
+                "return {w: %7}\n");
+}
+
 static void what_is_refused_is_named(void **state)
 {
     static const struct {
@@ -244,6 +266,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(dropout_is_drawn_once),
         cmocka_unit_test(results_have_a_gradient_each),
         cmocka_unit_test(what_is_learned_is_a_result),
+        cmocka_unit_test(a_mean_over_samples_divides_by_their_number),
         cmocka_unit_test(what_is_refused_is_named),
         cmocka_unit_test(what_is_wrong_is_told),
     };
