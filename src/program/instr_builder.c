@@ -25,16 +25,15 @@ static void add_tensor(struct mase_pvalue *v, void *data)
     *o->tensor[v->number] = mase_tensor(o->arena, v->type.dtype, &s, false);
 }
 
-/* The tensors of a result in order; more than cap are counted only. */
-static int list_tensors(const struct mase_arg *a, const struct mase_tensor **t, int cap)
+/* The tensors of a result in order, behind those that were counted; t NULL: they are counted only.
+ */
+static void list_tensors(const struct mase_arg *a, const struct mase_tensor **t, int *count)
 {
-    int count = 0;
-    if (a->kind == MASE_ARG_TENSOR && cap > 0)
-        *t = a->tensor;
-    count += a->kind == MASE_ARG_TENSOR;
+    if (a->kind == MASE_ARG_TENSOR && t)
+        t[*count] = a->tensor;
+    *count += a->kind == MASE_ARG_TENSOR;
     for (int i = 0; mase_arg_is_seq(a) && i < a->count; i++)
-        count += list_tensors(&a->items[i], t + count, cap > count ? cap - count : 0);
-    return count;
+        list_tensors(&a->items[i], t, count);
 }
 
 enum mase_status mase_instr_types(const struct mase_program *p, const struct mase_instr *i,
@@ -53,9 +52,11 @@ enum mase_status mase_instr_types(const struct mase_program *p, const struct mas
         call->node.name = node->name;
         call->call.any_batch = mase_batch_is_any(s);
         MASE_TRY(mase_call_infer(&call->call, err));
-        *count = list_tensors(&call->call.result, NULL, 0);
-        t[s] = mase_new_array(a, const struct mase_tensor *, (size_t)*count + 1);
-        list_tensors(&call->call.result, t[s], *count);
+        int all = 0, listed = 0;
+        list_tensors(&call->call.result, NULL, &all);
+        t[s] = mase_new_array(a, const struct mase_tensor *, (size_t)all + 1);
+        list_tensors(&call->call.result, t[s], &listed);
+        *count = s && *count < all ? *count : all;
     }
     *type = mase_new_array(a, struct mase_ptype, (size_t)*count + 1);
     for (int k = 0; k < *count; k++) {
