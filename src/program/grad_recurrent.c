@@ -8,6 +8,8 @@
 #include "ir/shape/shape.h"
 #include "program/grad.h"
 
+enum { MOST_STEPS = 1 << 14 }; /* that are written out */
+
 struct unrolled {
     struct mase_backward *k;
     struct mase_sequence q;
@@ -195,6 +197,8 @@ static bool read_layout(struct unrolled *u)
     u->hidden.dim[1] = (struct mase_extent){ r->state, 0 };
     if (u->time >= 0 && x->dim[u->time].times)
         mase_grad_refuse(k, "has steps whose number follows the samples");
+    if (u->q.steps > MOST_STEPS)
+        mase_grad_refuse(k, "would write out more steps than 16384");
     if (k->b.p->training && r->dropout != 0.0 && r->layers > 1)
         mase_grad_refuse(k, "with dropout has no rule: its zeros are no value of the program");
     return !k->b.status;

@@ -272,6 +272,9 @@ struct mase_arg mase_expr_zeros(struct mase_instr_builder *b, const struct mase_
 struct mase_arg mase_expr_unsqueeze(struct mase_instr_builder *b, struct mase_arg x, int dim)
 {
     struct mase_ptype t = *mase_type_of(&x);
+    if (!b->status && t.rank == MASE_MAX_RANK)
+        b->status = mase_fail(b->err, MASE_ELIMIT, "%s: would need more than %d dimensions",
+                              b->from ? b->from : "the program", MASE_MAX_RANK);
     if (b->status)
         return mase_arg_none();
     memmove(&t.dim[dim + 1], &t.dim[dim], (size_t)(t.rank - dim) * sizeof *t.dim);

@@ -1,5 +1,6 @@
 /*
- * fuzz_program.c - any bytes as a program: a status, or a program that prints and reads back equal.
+ * fuzz_program.c - any bytes as a program: a status, or a program that prints and reads back equal,
+ * and whose gradient, if it has one, holds and does so, too.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,20 @@ static void must_read_back(const struct mase_program *p)
     mase_str_release(&again);
 }
 
+static void must_have_a_gradient_that_holds(const struct mase_program *p)
+{
+    static const struct mase_grad_opts opts = { .inputs = true };
+    struct mase_program *joint;
+    struct mase_str faults = { 0 };
+    struct mase_err err;
+    if (mase_program_grad(&joint, p, &opts, &err))
+        return;
+    must(!mase_program_verify(joint, &faults), &faults);
+    must_read_back(joint);
+    mase_program_free(joint);
+    mase_str_release(&faults);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct mase_program *p;
@@ -39,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (mase_program_parse(&p, (const char *)data, size, NULL, &err))
         return 0;
     must_read_back(p);
+    must_have_a_gradient_that_holds(p);
     mase_program_free(p);
     return 0;
 }
