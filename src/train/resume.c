@@ -11,6 +11,7 @@
 #include <mase/weights.h>
 
 #include "file/obj_value.h"
+#include "train/trained_file.h"
 #include "train/trainer.h"
 
 /* ---- reading fields ---- */
@@ -149,186 +150,88 @@ static enum mase_status check_loss(const struct mase_trainer *t, const struct ma
                         "cannot resume: the loss %s computes something else now", t->opts.loss);
 }
 
-static const char *get_text(struct mase_arena *a, const struct mase_obj *d, const char *key)
+/* The plain values of a dict, by name. */
+static struct mase_value *plain_values(struct mase_arena *a, const struct mase_obj *d)
 {
-    const struct mase_obj *o = mase_obj_get(d, key);
-    return o && o->kind == MASE_OBJ_TEXT ? mase_arena_strndup(a, o->text, o->len) : NULL;
-}
-
-/* A list of texts; NULL: there is none, or it has something else. */
-static const char **get_texts(struct mase_arena *a, const struct mase_obj *d, const char *key,
-                              int *n)
-{
-    const struct mase_obj *list = mase_obj_get(d, key);
-    *n = 0;
-    if (!list || list->kind != MASE_OBJ_LIST || !list->count)
-        return NULL;
-    const char **texts = mase_new_array(a, const char *, (size_t)list->count);
-    for (int i = 0; i < list->count; i++) {
-        if (list->items[i]->kind != MASE_OBJ_TEXT)
-            return NULL;
-        texts[i] = mase_arena_strndup(a, list->items[i]->text, list->items[i]->len);
+    struct mase_value *table = mase_value_table(a);
+    for (int i = 0; d && d->kind == MASE_OBJ_DICT && i < d->count; i++) {
+        struct mase_value *v = mase_value_of_obj(a, d->items[i]);
+        if (v && d->keys[i]->kind == MASE_OBJ_TEXT)
+            mase_value_set(a, table, d->keys[i]->text, v);
     }
-    *n = list->count;
-    return texts;
+    return table;
 }
 
-static struct mase_data_columns read_columns(struct mase_arena *a, const struct mase_obj *data)
+/* What a checkpoint says of its data. */
+static enum mase_status read_trained(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                     const struct mase_value *data, const char *path,
+                                     struct mase_err *err)
 {
-    struct mase_data_columns c = { 0 };
-    c.labels = get_texts(a, data, "labels", &c.label_count);
-    c.features = get_texts(a, data, "features", &c.feature_count);
-    return c;
+    const enum mase_status st = mase_trained_from_table(info, a, data, path, err);
+    if (st && err)
+        mase_place(err, (struct mase_loc){ .path = path, .off = -1 });
+    if (st || (info->scaling.n > 0) == (info->scale > MASE_SCALE_NONE))
+        return st;
+    return mase_fail_in(err, MASE_EPARSE, path,
+                        "what it says of the scaling of its data is damaged");
 }
 
-static bool read_flag(const struct mase_obj *data, const char *key)
+static enum mase_status check_scaling(const struct mase_trainer *t,
+                                      const struct mase_checkpoint_info *was, const char *path,
+                                      struct mase_err *err)
 {
-    const struct mase_obj *o = mase_obj_get(data, key);
-    return o && o->kind == MASE_OBJ_BOOL && o->b;
+    const struct mase_dataset_info *info = mase_dataset_info(t->data);
+    if (!mase_scaling_equal(&was->target_scaling, &info->target_scaling))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "cannot resume: the run scaled the targets otherwise than this one; "
+                            "--target-scaling says how");
+    if (!mase_scaling_equal(&was->scaling, &info->scaling))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "cannot resume: the run scaled the features otherwise (%s) than this "
+                            "one (%s); --scaling says how",
+                            mase_scale_names[was->scale], mase_scale_names[info->scale]);
+    return MASE_OK;
 }
 
-static const double *get_doubles(struct mase_arena *a, const struct mase_obj *d, const char *key,
-                                 int64_t *n)
-{
-    const struct mase_obj *o = mase_obj_get(d, key);
-    *n = 0;
-    if (!o || o->kind != MASE_OBJ_TENSOR || o->tensor->dtype != MASE_F64)
-        return NULL;
-    *n = mase_tensor_count(o->tensor);
-    return mase_arena_memdup(a, o->tensor->data, (size_t)*n * sizeof(double));
-}
-
-/* Files from before rows could be divided otherwise say nothing. */
-static struct mase_data_split read_split(struct mase_arena *a, const struct mase_obj *data)
-{
-    struct mase_data_split s = { .by = get_text(a, data, "split_by") };
-    const struct mase_obj *seed = mase_obj_get(data, "split_seed");
-    int64_t n;
-    const double *share = get_doubles(a, data, "split", &n);
-    if (n == 3)
-        memcpy(s.share, share, sizeof s.share);
-    if (seed && seed->kind == MASE_OBJ_INT)
-        s.seed = (uint64_t)seed->i;
-    return s;
-}
-
-static int read_count(const struct mase_obj *data, const char *key)
-{
-    const struct mase_obj *o = mase_obj_get(data, key);
-    return o && o->kind == MASE_OBJ_INT && o->i > 0 && o->i < 65536 ? (int)o->i : 0;
-}
-
-/* What was done to pictures; of files from before it was written, nothing is known. */
-static struct mase_image_opts read_image(struct mase_arena *a, const struct mase_obj *data)
-{
-    struct mase_image_opts i = { .channels = read_count(data, "image_channels"),
-                                 .height = read_count(data, "image_height"),
-                                 .width = read_count(data, "image_width"),
-                                 .crop = read_count(data, "crop"),
-                                 .flip = read_flag(data, "flip") };
-    int64_t means, stds;
-    const double *mean = get_doubles(a, data, "image_mean", &means);
-    const double *std = get_doubles(a, data, "image_std", &stds);
-    i.normalise = means == 3 && stds == 3;
-    for (int c = 0; c < 3 && i.normalise; c++) {
-        i.mean[c] = mean[c];
-        i.std[c] = std[c];
-    }
-    return i;
-}
-
-/* How the training data was scaled. Files from before it had a name say it by their numbers. */
-static enum mase_status read_scaling(enum mase_scale *scale, struct mase_scaling *s,
-                                     struct mase_arena *a, const struct mase_obj *data,
-                                     const char *path, struct mase_err *err)
-{
-    const char *name = get_text(a, data, "scaling");
-    int64_t means, stds;
-    s->mean = get_doubles(a, data, "mean", &means);
-    s->std = get_doubles(a, data, "std", &stds);
-    s->n = means;
-    *scale = means ? MASE_SCALE_GIVEN : MASE_SCALE_USUAL;
-    for (int i = 0; name && i < MASE_SCALE_COUNT; i++)
-        if (mase_streq(mase_scale_names[i], name))
-            *scale = (enum mase_scale)i;
-    bool fits = means == stds && (means > 0) == (*scale > MASE_SCALE_NONE);
-    for (int64_t i = 0; fits && i < means; i++)
-        fits = isfinite(s->mean[i]) && isfinite(s->std[i]) && s->std[i] > 0;
-    return fits ? MASE_OK
-                : mase_fail_in(err, MASE_EPARSE, path,
-                               "what it says of the scaling of its data is damaged");
-}
-
-/* What became of the numbers to predict; n is 0: nothing. */
-static enum mase_status read_target_scaling(struct mase_scaling *s, struct mase_arena *a,
-                                            const struct mase_obj *data, const char *path,
-                                            struct mase_err *err)
-{
-    int64_t means, stds;
-    s->mean = get_doubles(a, data, "target_mean", &means);
-    s->std = get_doubles(a, data, "target_std", &stds);
-    s->n = means;
-    bool fits = means == stds;
-    for (int64_t i = 0; fits && i < means; i++)
-        fits = isfinite(s->mean[i]) && isfinite(s->std[i]) && s->std[i] > 0;
-    return fits ? MASE_OK
-                : mase_fail_in(err, MASE_EPARSE, path,
-                               "what it says of the scaling of its targets is damaged");
-}
-
-static enum mase_status check_scaling(const struct mase_trainer *t, const struct mase_obj *was,
+/* named: false, the run is from before columns were named. */
+static enum mase_status check_columns(const struct mase_trainer *t,
+                                      const struct mase_checkpoint_info *was, bool named,
                                       const char *path, struct mase_err *err)
 {
     const struct mase_dataset_info *info = mase_dataset_info(t->data);
-    struct mase_arena a = { 0 };
-    struct mase_scaling s = { 0 };
-    enum mase_scale scale = MASE_SCALE_USUAL;
-    struct mase_scaling targets = { 0 };
-    enum mase_status st = read_scaling(&scale, &s, &a, was, path, err);
-    if (!st)
-        st = read_target_scaling(&targets, &a, was, path, err);
-    if (!st && !mase_scaling_equal(&targets, &info->target_scaling))
-        st = mase_fail_in(err, MASE_EVALUE, path,
-                          "cannot resume: the run scaled the targets otherwise than this one; "
-                          "--target-scaling says how");
-    if (!st && !mase_scaling_equal(&s, &info->scaling))
-        st = mase_fail_in(err, MASE_EVALUE, path,
-                          "cannot resume: the run scaled the features otherwise (%s) than this one "
-                          "(%s); --scaling says how",
-                          mase_scale_names[scale], mase_scale_names[info->scale]);
-    mase_arena_release(&a);
-    return st;
-}
-
-/* A run from before columns were named says nothing of them. */
-static enum mase_status check_columns(const struct mase_trainer *t, const struct mase_obj *was,
-                                      const char *path, struct mase_err *err)
-{
-    const struct mase_dataset_info *info = mase_dataset_info(t->data);
-    struct mase_arena a = { 0 };
-    const struct mase_data_columns c = read_columns(&a, was);
-    enum mase_status st = MASE_OK;
-    if (mase_obj_get(was, "features") && !mase_data_columns_equal(&c, &info->columns))
-        st = mase_fail_in(err, MASE_EVALUE, path,
-                          "cannot resume: the run read other columns of %s; --label and --features "
-                          "say which",
-                          info->data.name);
-    const struct mase_image_opts image = read_image(&a, was);
-    if (!st && image.channels &&
-        (!mase_image_same_normalisation(&image, &info->image) || image.crop != info->image.crop ||
-         image.flip != info->image.flip || image.channels != info->image.channels))
-        st = mase_fail_in(
+    const struct mase_image_opts *image = &was->image;
+    if (named && !mase_data_columns_equal(&was->columns, &info->columns))
+        return mase_fail_in(err, MASE_EVALUE, path,
+                            "cannot resume: the run read other columns of %s; --label and "
+                            "--features say which",
+                            info->data.name);
+    if (image->channels &&
+        (!mase_image_same_normalisation(image, &info->image) || image->crop != info->image.crop ||
+         image->flip != info->image.flip || image->channels != info->image.channels))
+        return mase_fail_in(
             err, MASE_EVALUE, path,
             "cannot resume: the run did otherwise with the pictures of %s; --normalize, "
             "--augment and --image-channels say what",
             info->data.name);
-    const struct mase_data_split split = read_split(&a, was);
-    if (!st && !mase_data_split_equal(&split, &info->split))
-        st = mase_fail_in(
+    if (!mase_data_split_equal(&was->split, &info->split))
+        return mase_fail_in(
             err, MASE_EVALUE, path,
             "cannot resume: the run split the rows of %s otherwise; --split, --split-by "
             "and --split-seed say how",
             info->data.name);
+    return MASE_OK;
+}
+
+static enum mase_status check_data_options(const struct mase_trainer *t, const struct mase_obj *was,
+                                           const char *path, struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    struct mase_checkpoint_info info = { 0 };
+    enum mase_status st = read_trained(&info, &a, plain_values(&a, was), path, err);
+    if (!st)
+        st = check_columns(t, &info, mase_obj_get(was, "features") != NULL, path, err);
+    if (!st)
+        st = check_scaling(t, &info, path, err);
     mase_arena_release(&a);
     return st;
 }
@@ -348,8 +251,7 @@ static enum mase_status check_data(const struct mase_trainer *t, const struct ma
         return mase_fail_in(err, MASE_EVALUE, path,
                             "cannot resume: the run trained on %lld rows of %s, this one on %lld",
                             (long long)rows, info->data.name, (long long)now);
-    MASE_TRY(check_columns(t, was, path, err));
-    return check_scaling(t, was, path, err);
+    return check_data_options(t, was, path, err);
 }
 
 static enum mase_status check_state(const struct mase_trainer *t, const struct mase_train_state *s,
@@ -529,32 +431,38 @@ enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
 
 /* ---- about the data ---- */
 
-static bool read_shape(struct mase_shape *s, const struct mase_obj *list)
+static bool read_shape(struct mase_shape *s, const struct mase_value *list)
 {
-    if (!list || list->kind != MASE_OBJ_LIST || list->count >= MASE_MAX_RANK)
+    if (!list || list->kind != MASE_LIST || list->count >= MASE_MAX_RANK)
         return false;
     s->rank = list->count;
     for (int i = 0; i < list->count; i++) {
-        if (list->items[i]->kind != MASE_OBJ_INT || list->items[i]->i < 1)
+        if (list->items[i]->kind != MASE_INT || list->items[i]->i < 1)
             return false;
         s->dim[i] = list->items[i]->i;
     }
     return true;
 }
 
-/* All of it, or nothing. */
-static struct mase_data_info data_info(struct mase_arena *a, const struct mase_obj *d)
+static const char *text_or_null(const struct mase_value *v)
 {
-    const struct mase_obj *classes = mase_obj_get(d, "classes"), *more = mase_obj_get(d, "more");
-    struct mase_data_info info = { .name = get_text(a, d, "name"), .help = "" };
-    if (!read_shape(&info.sample, mase_obj_get(d, "sample")) || !classes ||
-        classes->kind != MASE_OBJ_INT || classes->i < 0 || classes->i > INT32_MAX)
+    return v && v->kind == MASE_STRING ? v->s : NULL;
+}
+
+/* All of it, or nothing. */
+static struct mase_data_info data_info(const struct mase_value *d)
+{
+    const struct mase_value *classes = mase_value_get(d, "classes"),
+                            *more = mase_value_get(d, "more"),
+                            *targets = mase_value_get(d, "targets");
+    struct mase_data_info info = { .name = text_or_null(mase_value_get(d, "name")), .help = "" };
+    if (!read_shape(&info.sample, mase_value_get(d, "sample")) || !classes ||
+        classes->kind != MASE_INT || classes->i < 0 || classes->i > INT32_MAX)
         return (struct mase_data_info){ 0 };
     info.classes = (int)classes->i;
-    const struct mase_obj *targets = mase_obj_get(d, "targets");
-    if (targets && targets->kind == MASE_OBJ_INT && targets->i > 0)
+    if (targets && targets->kind == MASE_INT && targets->i > 0)
         info.targets = targets->i;
-    for (int i = 0; more && more->kind == MASE_OBJ_LIST && i < more->count; i++)
+    for (int i = 0; more && more->kind == MASE_LIST && i < more->count; i++)
         if (i == MASE_MORE_INPUTS || !read_shape(&info.more[info.more_count++], more->items[i]))
             return (struct mase_data_info){ 0 };
     return info;
@@ -564,12 +472,14 @@ static struct mase_data_info data_info(struct mase_arena *a, const struct mase_o
 static struct mase_seen_rows read_seen(struct mase_arena *a, const struct mase_obj *data)
 {
     const struct mase_obj *o = mase_obj_get(data, "seen"), *rows = mase_obj_get(o, "rows"),
-                          *hashed = mase_obj_get(o, "hashed"), *list = mase_obj_get(o, "hashes");
+                          *hashed = mase_obj_get(o, "hashed"), *list = mase_obj_get(o, "hashes"),
+                          *all = mase_obj_get(o, "all");
     const struct mase_seen_rows none = { 0 };
-    struct mase_seen_rows seen = { .all = read_flag(o, "all") };
+    struct mase_seen_rows seen = { 0 };
     if (!rows || rows->kind != MASE_OBJ_INT || !hashed || hashed->kind != MASE_OBJ_INT || !list ||
         list->kind != MASE_OBJ_TENSOR || list->tensor->dtype != MASE_I64)
         return none;
+    seen.all = all && all->kind == MASE_OBJ_BOOL && all->b;
     seen.rows = rows->i;
     seen.hashed = hashed->i;
     seen.count = mase_tensor_count(list->tensor);
@@ -594,27 +504,20 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
         info->epoch = epoch->i;
     if (step && step->kind == MASE_OBJ_INT)
         info->step = step->i;
-    info->data = data_info(a, data);
-    int names = 0;
-    info->class_names = get_texts(a, data, "class_names", &names);
-    if (names != info->data.classes)
-        info->class_names = NULL;
-    info->columns = read_columns(a, data);
-    info->drop_missing = read_flag(data, "drop_nan");
-    info->split = read_split(a, data);
-    info->image = read_image(a, data);
-    info->seen = read_seen(a, data);
-    const struct mase_obj *opts = ours ? mase_obj_get(root, "hyper_parameters") : NULL;
-    const struct mase_obj *delta = mase_obj_get(opts, "loss_delta");
-    info->task = get_text(a, opts, "task");
-    info->loss = get_text(a, opts, "loss");
-    info->loss_delta = delta && delta->kind == MASE_OBJ_FLOAT ? delta->f : 1;
-    info->checksum = get_text(a, data, "checksum");
-    info->notice = get_text(a, data, "notice");
+    info->loss_delta = 1;
+    if (ours)
+        mase_trained_task(info, plain_values(a, mase_obj_get(root, "hyper_parameters")));
     if (!data)
         return MASE_OK;
-    MASE_TRY(read_target_scaling(&info->target_scaling, a, data, path, err));
-    return read_scaling(&info->scale, &info->scaling, a, data, path, err);
+    const struct mase_value *table = plain_values(a, data);
+    int names = 0;
+    info->data = data_info(table);
+    MASE_TRY(mase_trained_names(&info->class_names, &names, a, table, "class_names", 1, err));
+    if (names != info->data.classes)
+        info->class_names = NULL;
+    info->seen = read_seen(a, data);
+    info->notice = text_or_null(mase_value_get(table, "notice"));
+    return read_trained(info, a, table, path, err);
 }
 
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

@@ -27,15 +27,43 @@
 #include <mase/saved.h>
 #include <mase/weights.h>
 
-static const char *const number_names[2][2] = { { "mean", "mean" }, { "scale", "std" } };
-
-static enum mase_status fail_missing(const char *path, int which, struct mase_err *err)
+static enum mase_status fail_missing(const char *path, const char *what, struct mase_err *err)
 {
     return mase_fail_in(err, MASE_EVALUE, path, "it has no %s of the features, one number for each",
-                        which ? "scale (or std)" : "mean");
+                        what);
 }
 
-/* ---- JSON ---- */
+/* As many means as scales, which are numbers that can scale. */
+static enum mase_status check_scaling(const struct mase_scaling *s, int64_t scales,
+                                      const char *what, const char *path, struct mase_err *err)
+{
+    if (s->n != scales)
+        return mase_fail_in(err, MASE_EVALUE, path, "%lld means do not go with %lld scales",
+                            (long long)s->n, (long long)scales);
+    for (int64_t i = 0; i < s->n; i++)
+        if (!isfinite(s->mean[i]) || !isfinite(s->std[i]) || !(s->std[i] > 0))
+            return mase_fail_in(err, MASE_EVALUE, path,
+                                "%s %lld: mean %g and scale %g; both must be finite, a scale above "
+                                "0",
+                                what, (long long)i, s->mean[i], s->std[i]);
+    return MASE_OK;
+}
+
+/* ---- tables: of a file in JSON, or of a checkpoint ---- */
+
+/* NULL: there is none. */
+static const struct mase_value *field(const struct mase_value *root, const char *key)
+{
+    const struct mase_value *v = mase_value_get(root, key);
+    return v && v->kind != MASE_NONE ? v : NULL;
+}
+
+static const struct mase_value *field_of_kind(const struct mase_value *root, const char *key,
+                                              enum mase_value_kind kind)
+{
+    const struct mase_value *v = mase_value_get(root, key);
+    return v && v->kind == kind ? v : NULL;
+}
 
 static enum mase_status get_numbers(const double **out, int64_t *n, struct mase_arena *a,
                                     const struct mase_value *list, struct mase_err *err)
@@ -53,30 +81,21 @@ static enum mase_status get_numbers(const double **out, int64_t *n, struct mase_
     return MASE_OK;
 }
 
-static enum mase_status get_list(const double **out, int64_t *n, struct mase_arena *a,
-                                 const struct mase_value *root, const char *path, int which,
-                                 struct mase_err *err)
+enum mase_status mase_trained_names(const char ***names, int *count, struct mase_arena *a,
+                                    const struct mase_value *root, const char *key, int least,
+                                    struct mase_err *err)
 {
-    const struct mase_value *list = mase_value_get(root, number_names[which][0]);
-    list = list ? list : mase_value_get(root, number_names[which][1]);
-    if (!list || list->kind != MASE_LIST || !list->count)
-        return fail_missing(path, which, err);
-    return get_numbers(out, n, a, list, err);
-}
-
-/* A list of at least `least` names. */
-static enum mase_status get_names(const char ***names, int *count, struct mase_arena *a,
-                                  const struct mase_value *list, const char *what, int least,
-                                  struct mase_err *err)
-{
+    const struct mase_value *list = field(root, key);
+    if (!list)
+        return MASE_OK;
     if (list->kind != MASE_LIST || list->count < least)
-        return mase_fail_at(err, MASE_EVALUE, list->at, "%s must be a list of names", what);
+        return mase_fail_at(err, MASE_EVALUE, list->at, "%s must be a list of names", key);
     *names = mase_new_array(a, const char *, (size_t)list->count);
     *count = list->count;
     for (int i = 0; i < list->count; i++) {
         if (list->items[i]->kind != MASE_STRING)
             return mase_fail_at(err, MASE_EVALUE, list->items[i]->at,
-                                "%s: a name is a text, got %s", what,
+                                "%s: a name is a text, got %s", key,
                                 mase_value_kind_names[list->items[i]->kind]);
         (*names)[i] = list->items[i]->s;
     }
@@ -86,46 +105,52 @@ static enum mase_status get_names(const char ***names, int *count, struct mase_a
 static enum mase_status get_columns(struct mase_data_columns *c, struct mase_arena *a,
                                     const struct mase_value *root, struct mase_err *err)
 {
-    const struct mase_value *labels = mase_value_get(root, "labels"),
-                            *features = mase_value_get(root, "features");
-    const char **names;
-    if (labels) {
-        MASE_TRY(get_names(&names, &c->label_count, a, labels, "labels", 1, err));
-        c->labels = names;
-    }
-    if (features) {
-        MASE_TRY(get_names(&names, &c->feature_count, a, features, "features", 1, err));
-        c->features = names;
-    }
+    const char **labels = NULL, **features = NULL;
+    MASE_TRY(mase_trained_names(&labels, &c->label_count, a, root, "labels", 1, err));
+    MASE_TRY(mase_trained_names(&features, &c->feature_count, a, root, "features", 1, err));
+    c->labels = labels ? labels : c->labels;
+    c->features = features ? features : c->features;
     return MASE_OK;
 }
 
-static enum mase_status get_split(struct mase_data_split *s, const struct mase_value *root,
-                                  struct mase_err *err)
+/* Shares are three numbers, or a text. */
+static enum mase_status get_split(struct mase_data_split *s, struct mase_arena *a,
+                                  const struct mase_value *root, struct mase_err *err)
 {
-    const struct mase_value *shares = mase_value_get(root, "split"),
-                            *by = mase_value_get(root, "split_by"),
-                            *seed = mase_value_get(root, "split_seed");
-    if (shares && (shares->kind != MASE_STRING || mase_data_split_parse(s, shares->s, err)))
+    const struct mase_value *shares = field(root, "split"),
+                            *by = field_of_kind(root, "split_by", MASE_STRING),
+                            *seed = field_of_kind(root, "split_seed", MASE_INT);
+    const double *share;
+    int64_t n = 0;
+    if (shares && shares->kind == MASE_LIST)
+        MASE_TRY(get_numbers(&share, &n, a, shares, err));
+    if (n == 3)
+        memcpy(s->share, share, sizeof s->share);
+    else if (shares && (shares->kind != MASE_STRING || mase_data_split_parse(s, shares->s, err)))
         return mase_fail_at(err, MASE_EVALUE, shares->at, "split must be shares, as 0.8,0.1,0.1");
-    s->by = by && by->kind == MASE_STRING ? by->s : NULL;
-    s->seed = seed && seed->kind == MASE_INT ? (uint64_t)seed->i : 0;
+    s->by = by ? by->s : NULL;
+    s->seed = seed ? (uint64_t)seed->i : 0;
     return MASE_OK;
 }
 
 /* Left as it is if there is none. */
 static void get_text(const char **text, const struct mase_value *root, const char *key)
 {
-    const struct mase_value *v = mase_value_get(root, key);
-    if (v && v->kind == MASE_STRING)
-        *text = v->s;
+    const struct mase_value *v = field_of_kind(root, key, MASE_STRING);
+    *text = v ? v->s : *text;
 }
 
 /* A whole number above 0, or 0. */
 static int get_count(const struct mase_value *root, const char *key)
 {
-    const struct mase_value *v = mase_value_get(root, key);
-    return v && v->kind == MASE_INT && v->i > 0 && v->i < 65536 ? (int)v->i : 0;
+    const struct mase_value *v = field_of_kind(root, key, MASE_INT);
+    return v && v->i > 0 && v->i < 65536 ? (int)v->i : 0;
+}
+
+static bool get_flag(const struct mase_value *root, const char *key)
+{
+    const struct mase_value *v = field_of_kind(root, key, MASE_BOOL);
+    return v && v->b;
 }
 
 static enum mase_status get_image(struct mase_image_opts *o, struct mase_arena *a,
@@ -137,9 +162,13 @@ static enum mase_status get_image(struct mase_image_opts *o, struct mase_arena *
     o->channels = get_count(root, "image_channels");
     o->height = get_count(root, "image_height");
     o->width = get_count(root, "image_width");
+    if (field(root, "crop")) /* a checkpoint says it */
+        o->crop = get_count(root, "crop");
+    if (field(root, "flip"))
+        o->flip = get_flag(root, "flip");
     for (int k = 0; k < 2; k++) {
-        const struct mase_value *list = mase_value_get(root, keys[k]);
-        if (!list || list->kind != MASE_LIST)
+        const struct mase_value *list = field_of_kind(root, keys[k], MASE_LIST);
+        if (!list)
             return MASE_OK;
         const double *v;
         int64_t n = 0;
@@ -152,98 +181,123 @@ static enum mase_status get_image(struct mase_image_opts *o, struct mase_arena *
     return MASE_OK;
 }
 
-/* What became of the numbers to predict, if anything did. */
-static enum mase_status get_targets(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                    const struct mase_value *root, const char *path,
-                                    struct mase_err *err)
+/* Means and scales of what; s is left as it is where there are none. */
+static enum mase_status get_scaling(struct mase_scaling *s, struct mase_arena *a,
+                                    const struct mase_value *root, const char *const keys[3],
+                                    const char *what, const char *path, struct mase_err *err)
 {
-    const struct mase_value *mean = mase_value_get(root, "target_mean"),
-                            *scale = mase_value_get(root, "target_scale");
-    struct mase_scaling *s = &info->target_scaling;
+    const struct mase_value *mean = field(root, keys[0]), *scale = field(root, keys[1]);
     int64_t n = 0;
+    scale = scale ? scale : field(root, keys[2]);
     if (!mean && !scale)
         return MASE_OK;
-    if (!mean || !scale || mean->kind != MASE_LIST || scale->kind != MASE_LIST ||
-        mean->count != scale->count)
-        return mase_fail_in(err, MASE_EVALUE, path,
-                            "target_mean and target_scale must be lists of as many numbers");
+    if (!mean || !scale || mean->kind != MASE_LIST || scale->kind != MASE_LIST)
+        return mase_fail_in(err, MASE_EVALUE, path, "%s and %s must be lists of as many numbers",
+                            keys[0], keys[1]);
     MASE_TRY(get_numbers(&s->mean, &s->n, a, mean, err));
     MASE_TRY(get_numbers(&s->std, &n, a, scale, err));
-    for (int64_t i = 0; i < n; i++)
-        if (!isfinite(s->mean[i]) || !isfinite(s->std[i]) || !(s->std[i] > 0))
-            return mase_fail_in(err, MASE_EVALUE, path,
-                                "target %lld: mean %g and scale %g; both must be finite, a scale "
-                                "above 0",
-                                (long long)i, s->mean[i], s->std[i]);
+    return check_scaling(s, n, what, path, err);
+}
+
+/* Pictures, and what is said not to be scaled, have no numbers of features. */
+static bool has_scaling(const struct mase_value *root)
+{
+    const struct mase_value *how = field_of_kind(root, "scaling", MASE_STRING);
+    return !get_count(root, "image_channels") &&
+           !(how && (mase_streq(how->s, mase_scale_names[MASE_SCALE_NONE]) ||
+                     mase_streq(how->s, mase_scale_names[MASE_SCALE_USUAL])));
+}
+
+void mase_trained_task(struct mase_checkpoint_info *info, const struct mase_value *root)
+{
+    const struct mase_value *delta = field_of_kind(root, "loss_delta", MASE_FLOAT);
+    get_text(&info->task, root, "task");
+    get_text(&info->loss, root, "loss");
+    info->loss_delta = delta ? delta->f : info->loss_delta;
+}
+
+enum mase_status mase_trained_from_table(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                         const struct mase_value *root, const char *path,
+                                         struct mase_err *err)
+{
+    static const char *const features[] = { "mean", "scale", "std" }, *const targets[] = {
+        "target_mean", "target_scale", "target_std"
+    };
+    const struct mase_value *how = field_of_kind(root, "scaling", MASE_STRING);
+    MASE_TRY(get_columns(&info->columns, a, root, err));
+    MASE_TRY(get_split(&info->split, a, root, err));
+    MASE_TRY(get_image(&info->image, a, root, path, err));
+    if (has_scaling(root))
+        MASE_TRY(get_scaling(&info->scaling, a, root, features, "feature", path, err));
+    MASE_TRY(get_scaling(&info->target_scaling, a, root, targets, "target", path, err));
+    info->drop_missing = get_flag(root, "drop_nan");
+    get_text(&info->checksum, root, "sha256");
+    get_text(&info->checksum, root, "checksum");
+    info->scale = info->scaling.n ? MASE_SCALE_GIVEN : MASE_SCALE_USUAL;
+    for (int i = MASE_SCALE_NONE; how && i < MASE_SCALE_COUNT; i++)
+        if (mase_streq(how->s, mase_scale_names[i]))
+            info->scale = (enum mase_scale)i;
     return MASE_OK;
 }
 
-static enum mase_status from_json(struct mase_checkpoint_info *info, const double *v[2],
-                                  int64_t n[2], struct mase_arena *a, const char *path,
-                                  struct mase_err *err)
+static enum mase_status from_json(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                  const char *path, struct mase_err *err)
 {
     struct mase_value *root;
     MASE_TRY(mase_json_read(&root, a, path, err));
-    const struct mase_value *classes = mase_value_get(root, "classes");
-    if (classes)
-        MASE_TRY(get_names(&info->class_names, &info->data.classes, a, classes, "classes", 2, err));
-    MASE_TRY(get_columns(&info->columns, a, root, err));
-    const struct mase_value *how = mase_value_get(root, "scaling"),
-                            *drop = mase_value_get(root, "drop_nan");
-    info->drop_missing = drop && drop->kind == MASE_BOOL && drop->b;
-    MASE_TRY(get_split(&info->split, root, err));
-    get_text(&info->checksum, root, "sha256");
-    get_text(&info->task, root, "task");
-    get_text(&info->loss, root, "loss");
-    const struct mase_value *delta = mase_value_get(root, "loss_delta");
-    if (delta && delta->kind == MASE_FLOAT)
-        info->loss_delta = delta->f;
-    MASE_TRY(get_targets(info, a, root, path, err));
-    for (int i = MASE_SCALE_NONE; how && how->kind == MASE_STRING && i < MASE_SCALE_COUNT; i++)
-        if (mase_streq(how->s, mase_scale_names[i]))
-            info->scale = (enum mase_scale)i;
-    MASE_TRY(get_image(&info->image, a, root, path, err));
-    const bool unscaled =
-        how && how->kind == MASE_STRING && mase_streq(how->s, mase_scale_names[MASE_SCALE_USUAL]);
-    if (info->scale == MASE_SCALE_NONE || unscaled || info->image.channels)
-        return MASE_OK;
-    for (int i = 0; i < 2; i++)
-        MASE_TRY(get_list(&v[i], &n[i], a, root, path, i, err));
-    return MASE_OK;
+    if (has_scaling(root)) {
+        const struct mase_value *mean = field_of_kind(root, "mean", MASE_LIST),
+                                *scale = field_of_kind(root, "scale", MASE_LIST);
+        scale = scale ? scale : field_of_kind(root, "std", MASE_LIST);
+        if (!mean || !mean->count)
+            return fail_missing(path, "mean", err);
+        if (!scale || !scale->count)
+            return fail_missing(path, "scale (or std)", err);
+    }
+    MASE_TRY(
+        mase_trained_names(&info->class_names, &info->data.classes, a, root, "classes", 2, err));
+    mase_trained_task(info, root);
+    return mase_trained_from_table(info, a, root, path, err);
 }
 
 /* ---- tensors ---- */
 
-static const struct mase_tensor *find(const struct mase_tensors *file, int which)
+static const struct mase_tensor *find(const struct mase_tensors *file, const char *name)
 {
     for (int i = 0; i < file->count; i++)
-        if (mase_streq(file->items[i].name, number_names[which][0]) ||
-            mase_streq(file->items[i].name, number_names[which][1]))
+        if (mase_streq(file->items[i].name, name))
             return &file->items[i].tensor;
     return NULL;
 }
 
-static enum mase_status from_tensors(struct mase_checkpoint_info *info, const double *v[2],
-                                     int64_t n[2], struct mase_arena *a, const char *path,
-                                     struct mase_err *err)
+static const double *doubles(struct mase_arena *a, const struct mase_tensor *t)
 {
-    (void)info; /* tensors name no classes */
+    const int64_t n = mase_tensor_count(t);
+    double *values = mase_new_array(a, double, (size_t)n);
+    for (int64_t k = 0; k < n; k++)
+        values[k] = mase_tensor_get(t, k);
+    return values;
+}
+
+static enum mase_status from_tensors(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                     const char *path, struct mase_err *err)
+{
     struct mase_tensors file;
     MASE_TRY(mase_tensors_open(&file, path, err));
+    const struct mase_tensor *mean = find(&file, "mean"), *scale = find(&file, "scale");
+    scale = scale ? scale : find(&file, "std");
     enum mase_status st = MASE_OK;
-    for (int i = 0; i < 2 && !st; i++) {
-        const struct mase_tensor *t = find(&file, i);
-        n[i] = t ? mase_tensor_count(t) : 0;
-        if (!n[i]) {
-            st = fail_missing(path, i, err);
-            break;
-        }
-        double *values = mase_new_array(a, double, (size_t)n[i]);
-        for (int64_t k = 0; k < n[i]; k++)
-            values[k] = mase_tensor_get(t, k);
-        v[i] = values;
+    if (!mean || !mase_tensor_count(mean))
+        st = fail_missing(path, "mean", err);
+    else if (!scale || !mase_tensor_count(scale))
+        st = fail_missing(path, "scale (or std)", err);
+    if (!st) {
+        info->scaling =
+            (struct mase_scaling){ mase_tensor_count(mean), doubles(a, mean), doubles(a, scale) };
+        st = check_scaling(&info->scaling, mase_tensor_count(scale), "feature", path, err);
     }
     mase_tensors_close(&file);
+    info->scale = MASE_SCALE_GIVEN;
     return st;
 }
 
@@ -252,23 +306,8 @@ static enum mase_status from_tensors(struct mase_checkpoint_info *info, const do
 enum mase_status mase_trained_read(struct mase_checkpoint_info *info, struct mase_arena *a,
                                    const char *path, struct mase_err *err)
 {
-    const double *v[2] = { 0 };
-    int64_t n[2] = { 0 };
-    info->scale = MASE_SCALE_USUAL;
-    MASE_TRY((mase_ends_with(path, ".json") ? from_json : from_tensors)(info, v, n, a, path, err));
-    if (n[0] != n[1])
-        return mase_fail_in(err, MASE_EVALUE, path, "%lld means do not go with %lld scales",
-                            (long long)n[0], (long long)n[1]);
-    for (int64_t i = 0; i < n[0]; i++)
-        if (!isfinite(v[0][i]) || !isfinite(v[1][i]) || !(v[1][i] > 0))
-            return mase_fail_in(err, MASE_EVALUE, path,
-                                "feature %lld: mean %g and scale %g; both must be finite, a scale "
-                                "above 0",
-                                (long long)i, v[0][i], v[1][i]);
-    info->scaling = (struct mase_scaling){ n[0], v[0], v[1] };
-    if (info->scale == MASE_SCALE_USUAL && n[0])
-        info->scale = MASE_SCALE_GIVEN;
-    return MASE_OK;
+    info->scaling = (struct mase_scaling){ 0 };
+    return (mase_ends_with(path, ".json") ? from_json : from_tensors)(info, a, path, err);
 }
 
 /* ---- of weights ---- */
