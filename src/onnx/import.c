@@ -20,8 +20,7 @@ enum mase_status mase_ox_fail(struct mase_ox_import *im, enum mase_status st, co
 {
     struct mase_str text = { 0 };
     va_list ap;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     va_start(ap, fmt);
     mase_str_vprintf(&text, fmt, ap);
     va_end(ap);

@@ -235,6 +235,9 @@ struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *
         (im), (op), (const struct mase_arg[]){ __VA_ARGS__ }, \
         (int)(sizeof((const struct mase_arg[]){ __VA_ARGS__ }) / sizeof(struct mase_arg)))
 
+/* The first output of the node under way is that of a call. */
+#define GIVE(im, op, ...) mase_ox_out((im), 0, EMIT((im), (op), __VA_ARGS__))
+
 /* Arguments of a call; a node that is absent is None. */
 #define ARG_NODE(n)  mase_ox_arg_node(n)
 #define ARG_INT(i)   mase_arg_int(i)

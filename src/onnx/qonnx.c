@@ -222,8 +222,7 @@ static enum mase_status set_rounded(struct mase_ox_import *im, struct mase_ox_va
                                     const struct mase_ox_grid *g)
 {
     const struct mase_ox_grid *own;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (mase_ox_like(im, x)->dtype != MASE_F32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "only float32 is quantised");
     struct mase_ox_value v = { .base = x, .grid = g, .name = "" };
@@ -300,8 +299,7 @@ OX_RULE(trunc)
     y = mase_ox_round(im, y, way);
     if (zero != 0)
         y = EMIT(im, MASE_OP_sub, ARG_NODE(y), ARG_FLOAT(older ? zero : zero / ratio));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_FLOAT(older ? scale : out_scale)));
+    return GIVE(im, MASE_OP_mul, ARG_NODE(y), ARG_FLOAT(older ? scale : out_scale));
 }
 
 /* The largest value says which codes are no numbers; NULL: none of the usual ways. */

@@ -78,8 +78,7 @@ OX_RULE(qlinear_conv)
         return im->status;
     struct mase_ox_value *x = keep(im, mase_ox_dequantise(im, a, 1, 2, 1), a->name);
     struct mase_ox_value *w = keep(im, mase_ox_dequantise(im, b, 4, 5, 0), b->name);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     struct mase_ox_value *bias = read_bias(im, 8, 1, 4);
     return im->status ? im->status : requantise(im, mase_ox_conv(im, x, w, bias), 6, 7);
 }
@@ -94,8 +93,7 @@ OX_RULE(qgemm)
         return im->status;
     struct mase_ox_value *x = keep(im, mase_ox_dequantise(im, a, 1, 2, 1), a->name);
     struct mase_ox_value *w = keep(im, mase_ox_dequantise(im, b, 4, 5, tb ? 0 : 1), b->name);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     struct mase_ox_value *bias = read_bias(im, 6, 1, 4);
     if (!im->status && (alpha != 1.0 || ta))
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "alpha must be 1, and transA 0");
@@ -111,8 +109,7 @@ OX_RULE(qlinear_binary)
         return im->status;
     struct mase_ox_value *x = keep(im, mase_ox_dequantise(im, a, 1, 2, 1), a->name);
     struct mase_ox_value *y = keep(im, mase_ox_dequantise(im, b, 4, 5, 1), b->name);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     return requantise(
         im,
         EMIT(im, im->rule->op, ARG_NODE(mase_ox_node_of(im, x)), ARG_NODE(mase_ox_node_of(im, y))),
@@ -228,8 +225,7 @@ OX_RULE(matmul_integer)
 OX_RULE(conv_integer)
 {
     struct mase_node *x = centred(im, 0, 2, false), *w = centred(im, 1, 3, true);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_shape *s = &mase_ox_tensor(im, w)->shape;
     const int64_t products = s->dim[0] ? mase_shape_count(s) / s->dim[0] : 0;
     if (products > MOST_PRODUCTS)

@@ -234,8 +234,7 @@ OX_RULE(rotary_embedding)
     struct mase_ox_value *places = mase_ox_in(im, 3);
     const bool flat = mase_ox_rank(im, given) == 3;
     const int order[] = { 0, 2, 1, 3 };
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     /* (N, length, heads, width) */
     struct mase_node *x =
         mase_ox_permute(im, flat ? split_heads(im, given, heads) : given, order, 4);

@@ -11,7 +11,7 @@
 
 OX_RULE(unary)
 {
-    return mase_ox_out(im, 0, EMIT(im, im->rule->op, ARG_NODE(mase_ox_x(im, 0))));
+    return GIVE(im, im->rule->op, ARG_NODE(mase_ox_x(im, 0)));
 }
 
 OX_RULE(relu)
@@ -29,9 +29,7 @@ OX_RULE(identity)
 static enum mase_status with_alpha(struct mase_ox_import *im, double dflt)
 {
     struct mase_node *x = mase_ox_x(im, 0);
-    return mase_ox_out(
-        im, 0,
-        EMIT(im, im->rule->op, ARG_NODE(x), ARG_FLOAT(mase_ox_attr_float(im, "alpha", dflt))));
+    return GIVE(im, im->rule->op, ARG_NODE(x), ARG_FLOAT(mase_ox_attr_float(im, "alpha", dflt)));
 }
 
 OX_RULE(leaky_relu)
@@ -51,19 +49,16 @@ OX_RULE(selu)
     const float gamma = (float)mase_ox_attr_float(im, "gamma", 1.05070102214813232421875);
     struct mase_node *x = mase_ox_x(im, 0);
     if (alpha == 1.67326319217681884765625f && gamma == 1.05070102214813232421875f)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_selu, ARG_NODE(x)));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_mul,
-                            ARG_NODE(EMIT(im, MASE_OP_elu, ARG_NODE(x), ARG_FLOAT(alpha))),
-                            ARG_FLOAT(gamma)));
+        return GIVE(im, MASE_OP_selu, ARG_NODE(x));
+    return GIVE(im, MASE_OP_mul, ARG_NODE(EMIT(im, MASE_OP_elu, ARG_NODE(x), ARG_FLOAT(alpha))),
+                ARG_FLOAT(gamma));
 }
 
 OX_RULE(thresholded_relu)
 {
     const double alpha = mase_ox_attr_float(im, "alpha", 1.0);
-    return mase_ox_out(
-        im, 0,
-        EMIT(im, MASE_OP_threshold, ARG_NODE(mase_ox_x(im, 0)), ARG_FLOAT(alpha), ARG_FLOAT(0.0)));
+    return GIVE(im, MASE_OP_threshold, ARG_NODE(mase_ox_x(im, 0)), ARG_FLOAT(alpha),
+                ARG_FLOAT(0.0));
 }
 
 OX_RULE(hard_sigmoid)
@@ -72,10 +67,10 @@ OX_RULE(hard_sigmoid)
                  beta = mase_ox_attr_float(im, "beta", 0.5);
     struct mase_node *x = mase_ox_x(im, 0);
     if ((float)alpha == (float)(1.0 / 6.0) && beta == 0.5)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_hardsigmoid, ARG_NODE(x)));
+        return GIVE(im, MASE_OP_hardsigmoid, ARG_NODE(x));
     x = EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(alpha))),
              ARG_FLOAT(beta));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(0.0), ARG_FLOAT(1.0)));
+    return GIVE(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(0.0), ARG_FLOAT(1.0));
 }
 
 /* x + bias below -lambd, x - bias above lambd, else 0. */
@@ -91,16 +86,14 @@ OX_RULE(shrink)
     const enum mase_dtype dtype = mase_ox_dtype(im, x);
     zero = EMIT(im, MASE_OP_where, ARG_NODE(high), ARG_NODE(mase_ox_cast(im, down, dtype)),
                 ARG_NODE(zero));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_where, ARG_NODE(low), ARG_NODE(mase_ox_cast(im, up, dtype)),
-                            ARG_NODE(zero)));
+    return GIVE(im, MASE_OP_where, ARG_NODE(low), ARG_NODE(mase_ox_cast(im, up, dtype)),
+                ARG_NODE(zero));
 }
 
 OX_RULE(gelu)
 {
     const char *approximate = mase_ox_attr_text(im, "approximate", "none");
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_gelu, ARG_NODE(mase_ox_x(im, 0)), ARG_TEXT(approximate)));
+    return GIVE(im, MASE_OP_gelu, ARG_NODE(mase_ox_x(im, 0)), ARG_TEXT(approximate));
 }
 
 /* x sigmoid(alpha x) */
@@ -109,10 +102,10 @@ OX_RULE(swish)
     const double alpha = mase_ox_attr_float(im, "alpha", 1.0);
     struct mase_node *x = mase_ox_x(im, 0);
     if (alpha == 1.0)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_silu, ARG_NODE(x)));
+        return GIVE(im, MASE_OP_silu, ARG_NODE(x));
     struct mase_node *s =
         EMIT(im, MASE_OP_sigmoid, ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(alpha))));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_NODE(s)));
+    return GIVE(im, MASE_OP_mul, ARG_NODE(x), ARG_NODE(s));
 }
 
 /* The slope broadcasts as everything does, not along the channels as PyTorch's. */
@@ -125,8 +118,7 @@ OX_RULE(prelu)
             EMIT(im, MASE_OP_unsqueeze, ARG_NODE(slope), ARG_INT(-1)); /* it was that of channels */
     struct mase_node *below = EMIT(im, MASE_OP_lt, ARG_NODE(x), ARG_INT(0));
     struct mase_node *scaled = EMIT(im, MASE_OP_mul, ARG_NODE(slope), ARG_NODE(x));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_where, ARG_NODE(below), ARG_NODE(scaled), ARG_NODE(x)));
+    return GIVE(im, MASE_OP_where, ARG_NODE(below), ARG_NODE(scaled), ARG_NODE(x));
 }
 
 OX_RULE(isinf)
@@ -205,31 +197,27 @@ OX_RULE(binary)
         return mase_ox_out(im, 0, absorbed(im));
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
     struct mase_arg a = ARG_NODE(x), b = ARG_NODE(y);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (im->scope->opset < 7)
         b = ARG_NODE(align_operand(im, x, y));
     else if (mase_ox_rank(im, x))
         b = mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x));
     else if (mase_ox_rank(im, y))
         a = mase_ox_number_or_node(im, 0, mase_ox_dtype(im, y));
-    return mase_ox_out(im, 0, EMIT(im, im->rule->op, a, b));
+    return GIVE(im, im->rule->op, a, b);
 }
 
 /* Integers are divided towards zero. */
 OX_RULE(div)
 {
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (im->scope->opset < 7)
         y = align_operand(im, x, y);
     if (mase_dtype_is_float(mase_ox_dtype(im, x))) {
         const bool number = im->scope->opset >= 7 && mase_ox_rank(im, x);
-        return mase_ox_out(
-            im, 0,
-            EMIT(im, MASE_OP_div, ARG_NODE(x),
-                 number ? mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x)) : ARG_NODE(y)));
+        return GIVE(im, MASE_OP_div, ARG_NODE(x),
+                    number ? mase_ox_number_or_node(im, 1, mase_ox_dtype(im, x)) : ARG_NODE(y));
     }
     const char *key = "rounding_mode";
     const struct mase_arg args[] = { ARG_NODE(x), ARG_NODE(y) }, mode = ARG_TEXT("trunc");
@@ -242,14 +230,13 @@ OX_RULE(pow)
 {
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
     const enum mase_dtype dtype = mase_ox_dtype(im, x);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (im->scope->opset < 7)
         y = align_operand(im, x, y);
     else if (mase_ox_rank(im, x) && dtype == MASE_F32) {
         const struct mase_arg exponent = mase_ox_number_or_node(im, 1, dtype);
         if (exponent.kind == MASE_ARG_FLOAT)
-            return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), exponent));
+            return GIVE(im, MASE_OP_pow, ARG_NODE(x), exponent);
     }
     if (!mase_dtype_is_float(dtype) && mase_dtype_is_float(mase_ox_dtype(im, y)))
         x = mase_ox_cast(im, x, MASE_F64);
@@ -263,13 +250,13 @@ OX_RULE(mod)
 {
     const enum mase_op op = mase_ox_attr_int(im, "fmod", 0) ? MASE_OP_fmod : MASE_OP_remainder;
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
-    return mase_ox_out(im, 0, EMIT(im, op, ARG_NODE(x), ARG_NODE(y)));
+    return GIVE(im, op, ARG_NODE(x), ARG_NODE(y));
 }
 
 OX_RULE(where)
 {
     struct mase_node *c = mase_ox_x(im, 0), *x = mase_ox_x(im, 1), *y = mase_ox_x(im, 2);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_where, ARG_NODE(c), ARG_NODE(x), ARG_NODE(y)));
+    return GIVE(im, MASE_OP_where, ARG_NODE(c), ARG_NODE(x), ARG_NODE(y));
 }
 
 /* ---- any number of operands ---- */
@@ -316,7 +303,7 @@ OX_RULE(variadic_sum)
 OX_RULE(variadic_mean)
 {
     struct mase_node *sum = combine(im, MASE_OP_add, NULL);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(sum), ARG_INT(im->node->input.count)));
+    return GIVE(im, MASE_OP_div, ARG_NODE(sum), ARG_INT(im->node->input.count));
 }
 
 /* ---- bounds ---- */
@@ -361,9 +348,8 @@ OX_RULE(clip_by_attributes)
     const double high = mase_ox_attr_float(im, "max", FLT_MAX);
     struct mase_node *x = mase_ox_x(im, 0);
     if (low == 0.0 && high == 6.0)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_relu6, ARG_NODE(x)));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(low), ARG_FLOAT(high)));
+        return GIVE(im, MASE_OP_relu6, ARG_NODE(x));
+    return GIVE(im, MASE_OP_clamp, ARG_NODE(x), ARG_FLOAT(low), ARG_FLOAT(high));
 }
 
 /* ---- types ---- */

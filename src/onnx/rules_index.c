@@ -58,16 +58,14 @@ OX_RULE(gather)
     }
     struct mase_node *x = mase_ox_node_of(im, table);
     const int axis = mase_ox_axis(im, asked, mase_ox_rank(im, x));
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_tensor *t = mase_ox_tensor(im, index);
     if (known->known && t->shape.rank == 0) { /* one of them, of which no dimension is left */
         const int64_t at = mase_ox_element(t, 0), n = mase_ox_tensor(im, x)->shape.dim[axis];
         if (at < -n || at >= n)
             return mase_ox_fail(im, MASE_EVALUE, "index %lld is outside of %lld elements",
                                 (long long)at, (long long)n);
-        return mase_ox_out(im, 0,
-                           EMIT(im, MASE_OP_select, ARG_NODE(x), ARG_INT(axis), ARG_INT(at)));
+        return GIVE(im, MASE_OP_select, ARG_NODE(x), ARG_INT(axis), ARG_INT(at));
     }
     return mase_ox_out(im, 0, gather_by(im, x, axis, index));
 }
@@ -76,11 +74,9 @@ OX_RULE(gather_elements)
 {
     struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1));
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     index = wrapped(im, index, mase_ox_dim(im, x, axis));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_gather, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index)));
+    return GIVE(im, MASE_OP_gather, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index));
 }
 
 OX_RULE(scatter_elements)
@@ -89,18 +85,14 @@ OX_RULE(scatter_elements)
                      *src = mase_ox_x(im, 2);
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
     const char *reduction = mase_ox_attr_text(im, "reduction", "none");
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     index = wrapped(im, index, mase_ox_dim(im, x, axis));
     if (mase_streq(reduction, "add"))
-        return mase_ox_out(im, 0,
-                           EMIT(im, MASE_OP_scatter_add, ARG_NODE(x), ARG_INT(axis),
-                                ARG_NODE(index), ARG_NODE(src)));
+        return GIVE(im, MASE_OP_scatter_add, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index),
+                    ARG_NODE(src));
     if (!mase_streq(reduction, "none"))
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "reduction '%s' is not computed", reduction);
-    return mase_ox_out(
-        im, 0,
-        EMIT(im, MASE_OP_scatter, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index), ARG_NODE(src)));
+    return GIVE(im, MASE_OP_scatter, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index), ARG_NODE(src));
 }
 
 /* The last dimension of the indices picks along the first ones of the data: they become one. */
@@ -125,8 +117,7 @@ OX_RULE(gather_nd)
     struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1));
     const int64_t batch_dims = mase_ox_attr_int(im, "batch_dims", 0);
     const int rank = mase_ox_rank(im, x), last = mase_ox_rank(im, index) - 1;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (batch_dims || last < 0)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "batch_dims other than 0 are not computed");
     const int64_t depth = mase_ox_tensor(im, index)->shape.dim[last];
@@ -157,8 +148,7 @@ OX_RULE(scatter_nd)
     const bool adds = mase_streq(reduction, "add");
     const int rank = mase_ox_rank(im, x), last = mase_ox_rank(im, index) - 1;
     struct mase_arg dims[MASE_MAX_RANK], spread[MASE_MAX_RANK];
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const int64_t depth = last < 0 ? 0 : mase_ox_tensor(im, index)->shape.dim[last];
     if (depth < 1 || depth > rank || mase_ox_rank(im, src) != last + rank - (int)depth)
         return mase_ox_fail(im, MASE_EVALUE, "its indices do not fit its data or updates");

@@ -46,15 +46,14 @@ static enum mase_status likelihood(struct mase_ox_import *im, struct mase_node *
     if (mase_streq(reduction, "none"))
         return mase_ox_out(im, 0, loss);
     if (mase_streq(reduction, "sum"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_sum, ARG_NODE(loss)));
+        return GIVE(im, MASE_OP_sum, ARG_NODE(loss));
     if (!mase_streq(reduction, "mean"))
         return mase_ox_fail(im, MASE_EVALUE, "reduction '%s' is none of none, sum and mean",
                             reduction);
     if (!weight)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_mean, ARG_NODE(loss)));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_div, ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(loss))),
-                            ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(weight)))));
+        return GIVE(im, MASE_OP_mean, ARG_NODE(loss));
+    return GIVE(im, MASE_OP_div, ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(loss))),
+                ARG_NODE(EMIT(im, MASE_OP_sum, ARG_NODE(weight))));
 }
 
 OX_RULE(nll_loss)

@@ -12,12 +12,6 @@ static const enum mase_op average_ops[] = { MASE_OP_avg_pool1d, MASE_OP_avg_pool
                                             MASE_OP_avg_pool3d };
 static const enum mase_op max_ops[] = { MASE_OP_max_pool1d, MASE_OP_max_pool2d,
                                         MASE_OP_max_pool3d };
-static const enum mase_op global_average_ops[] = { MASE_OP_adaptive_avg_pool1d,
-                                                   MASE_OP_adaptive_avg_pool2d,
-                                                   MASE_OP_adaptive_avg_pool3d };
-static const enum mase_op global_max_ops[] = { MASE_OP_adaptive_max_pool1d,
-                                               MASE_OP_adaptive_max_pool2d,
-                                               MASE_OP_adaptive_max_pool3d };
 
 /* PyTorch pads by at most half a window. */
 static bool pads_fit(const struct mase_ox_window *w)
@@ -66,7 +60,7 @@ OX_RULE(average_pool)
     struct mase_node *ones = EMIT(im, MASE_OP_ones_like, ARG_NODE(x));
     struct mase_node *part =
         average(im, &again, mase_ox_pad_window(im, &again, ones, 0.0), 0, true);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(y), ARG_NODE(part)));
+    return GIVE(im, MASE_OP_div, ARG_NODE(y), ARG_NODE(part));
 }
 
 OX_RULE(max_pool)
@@ -82,11 +76,9 @@ OX_RULE(max_pool)
             return mase_ox_fail(im, MASE_EUNSUPPORTED, "these pads are not computed");
         x = mase_ox_pad_window(im, &w, x, -INFINITY);
     }
-    return mase_ox_out(im, 0,
-                       EMIT(im, max_ops[w.n - 1], ARG_NODE(x), mase_ox_int_list(im, w.kernel, w.n),
-                            mase_ox_int_list(im, w.stride, w.n),
-                            mase_ox_int_list(im, w.before, w.n),
-                            mase_ox_int_list(im, w.dilation, w.n), ARG_BOOL(ceil_mode != 0)));
+    return GIVE(im, max_ops[w.n - 1], ARG_NODE(x), mase_ox_int_list(im, w.kernel, w.n),
+                mase_ox_int_list(im, w.stride, w.n), mase_ox_int_list(im, w.before, w.n),
+                mase_ox_int_list(im, w.dilation, w.n), ARG_BOOL(ceil_mode != 0));
 }
 
 /* (mean of |x|^p times the window)^(1/p) */
@@ -107,28 +99,23 @@ OX_RULE(lp_pool)
     x = EMIT(im, MASE_OP_pow, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_INT(p));
     x = average(im, &w, mase_ox_pad_window(im, &w, x, 0.0), 0, true);
     x = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(size));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p)));
+    return GIVE(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p));
 }
 
-static enum mase_status global_pool(struct mase_ox_import *im, const enum mase_op *ops)
+OX_RULE(global_pool)
 {
+    static const enum mase_op average[] = { MASE_OP_adaptive_avg_pool1d,
+                                            MASE_OP_adaptive_avg_pool2d,
+                                            MASE_OP_adaptive_avg_pool3d },
+                              max[] = { MASE_OP_adaptive_max_pool1d, MASE_OP_adaptive_max_pool2d,
+                                        MASE_OP_adaptive_max_pool3d };
+    const enum mase_op *ops = im->rule->op == average[1] ? average : max;
     struct mase_node *x = mase_ox_x(im, 0);
     const int n = mase_ox_rank(im, x) - 2;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (n < 1 || n > 3)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "expected 1 to 3 spatial dimensions");
-    return mase_ox_out(im, 0, EMIT(im, ops[n - 1], ARG_NODE(x), ARG_INT(1)));
-}
-
-OX_RULE(global_average_pool)
-{
-    return global_pool(im, global_average_ops);
-}
-
-OX_RULE(global_max_pool)
-{
-    return global_pool(im, global_max_ops);
+    return GIVE(im, ops[n - 1], ARG_NODE(x), ARG_INT(1));
 }
 
 OX_RULE(global_lp_pool)
@@ -141,7 +128,7 @@ OX_RULE(global_lp_pool)
         axes[d - 2] = ARG_INT(d);
     x = EMIT(im, MASE_OP_pow, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_INT(p));
     x = EMIT(im, MASE_OP_sum, ARG_NODE(x), mase_ox_list(im, axes, rank - 2), ARG_BOOL(true));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p)));
+    return GIVE(im, MASE_OP_pow, ARG_NODE(x), ARG_FLOAT(1.0 / (double)p));
 }
 
 /* ---- normalisation ---- */
@@ -187,25 +174,21 @@ OX_RULE(batch_norm)
         for (int k = 0; k < i; k++)
             layer = layer && v[i] != v[k];
     }
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (layer)
         return batch_norm_layer(im, x, v, momentum, eps);
     struct mase_node *scale = mase_ox_node_of(im, v[0]), *bias = mase_ox_node_of(im, v[1]);
     struct mase_node *mean = mase_ox_node_of(im, v[2]), *var = mase_ox_node_of(im, v[3]);
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_batch_norm, ARG_NODE(x), ARG_NODE(mean), ARG_NODE(var),
-                            ARG_NODE(scale), ARG_NODE(bias), ARG_BOOL(false),
-                            ARG_FLOAT(mase_ox_as_written((float)(1.0 - momentum))),
-                            ARG_FLOAT(eps)));
+    return GIVE(im, MASE_OP_batch_norm, ARG_NODE(x), ARG_NODE(mean), ARG_NODE(var), ARG_NODE(scale),
+                ARG_NODE(bias), ARG_BOOL(false),
+                ARG_FLOAT(mase_ox_as_written((float)(1.0 - momentum))), ARG_FLOAT(eps));
 }
 
 OX_RULE(instance_norm)
 {
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
     struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_arg args[] = { ARG_NODE(x),     ARG_NONE,       ARG_NONE,
                                      ARG_NODE(scale), ARG_NODE(bias), ARG_BOOL(true),
                                      ARG_FLOAT(0.1),  ARG_FLOAT(eps) };
@@ -274,8 +257,7 @@ OX_RULE(layer_norm)
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
     struct mase_ox_value *w = mase_ox_in(im, 1), *b = mase_ox_in(im, 2);
     (void)mase_ox_attr_int(im, "stash_type", 1); /* we compute in double */
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_arg dims = trailing(im, x, axis);
     MASE_TRY(norm_statistics(im, x, axis, eps));
     if (norm_fits(im, w, &dims) && norm_fits(im, b, &dims) && w != b &&
@@ -291,12 +273,10 @@ OX_RULE(layer_norm)
     }
     struct mase_node *scale = w ? mase_ox_node_of(im, w) : NULL,
                      *bias = b ? mase_ox_node_of(im, b) : NULL;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (scale && has_shape(im, scale, &dims) && (!bias || has_shape(im, bias, &dims)))
-        return mase_ox_out(im, 0,
-                           EMIT(im, MASE_OP_layer_norm, ARG_NODE(x), dims, ARG_NODE(scale),
-                                ARG_NODE(bias), ARG_FLOAT(eps)));
+        return GIVE(im, MASE_OP_layer_norm, ARG_NODE(x), dims, ARG_NODE(scale), ARG_NODE(bias),
+                    ARG_FLOAT(eps));
     struct mase_node *y =
         EMIT(im, MASE_OP_layer_norm, ARG_NODE(x), dims, ARG_NONE, ARG_NONE, ARG_FLOAT(eps));
     y = scale ? EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale)) : y;
@@ -309,42 +289,31 @@ OX_RULE(rms_norm)
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", -1), mase_ox_rank(im, x));
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
     (void)mase_ox_attr_int(im, "stash_type", 1);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_arg dims = trailing(im, x, axis);
     if (has_shape(im, scale, &dims))
-        return mase_ox_out(
-            im, 0, EMIT(im, MASE_OP_rms_norm, ARG_NODE(x), dims, ARG_NODE(scale), ARG_FLOAT(eps)));
+        return GIVE(im, MASE_OP_rms_norm, ARG_NODE(x), dims, ARG_NODE(scale), ARG_FLOAT(eps));
     struct mase_node *y = EMIT(im, MASE_OP_rms_norm, ARG_NODE(x), dims, ARG_NONE, ARG_FLOAT(eps));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale)));
+    return GIVE(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale));
 }
 
-/* Scale and bias of each channel. */
+/* Scale and bias are those of each channel; until opset 20, of each group. */
 OX_RULE(group_norm)
 {
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
     const int64_t groups = mase_ox_attr_int(im, "num_groups", 0);
-    (void)mase_ox_attr_int(im, "stash_type", 1);
     struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_group_norm, ARG_NODE(x), ARG_INT(groups), ARG_NODE(scale),
-                            ARG_NODE(bias), ARG_FLOAT(eps)));
-}
-
-/* The same with scale and bias of each group, until opset 20. */
-OX_RULE(group_norm_by_group)
-{
-    const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
-    const int64_t groups = mase_ox_attr_int(im, "num_groups", 0);
-    struct mase_node *x = mase_ox_x(im, 0), *scale = mase_ox_x(im, 1), *bias = mase_ox_x(im, 2);
-    if (im->status || groups < 1)
-        return mase_ox_fail(im, MASE_EVALUE, "num_groups must be at least 1");
-    const int64_t each = mase_ox_tensor(im, x)->shape.dim[1] / groups;
-    scale = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(scale), ARG_INT(each));
-    bias = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(bias), ARG_INT(each));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_group_norm, ARG_NODE(x), ARG_INT(groups), ARG_NODE(scale),
-                            ARG_NODE(bias), ARG_FLOAT(eps)));
+    if (im->scope->opset >= 21) {
+        (void)mase_ox_attr_int(im, "stash_type", 1);
+    } else {
+        if (im->status || groups < 1)
+            return mase_ox_fail(im, MASE_EVALUE, "num_groups must be at least 1");
+        const int64_t each = mase_ox_tensor(im, x)->shape.dim[1] / groups;
+        scale = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(scale), ARG_INT(each));
+        bias = EMIT(im, MASE_OP_repeat_interleave, ARG_NODE(bias), ARG_INT(each));
+    }
+    return GIVE(im, MASE_OP_group_norm, ARG_NODE(x), ARG_INT(groups), ARG_NODE(scale),
+                ARG_NODE(bias), ARG_FLOAT(eps));
 }
 
 /* x / |x| along axis, 0 where the norm is 0. */
@@ -391,9 +360,8 @@ OX_RULE(lrn)
     sum = EMIT(im, MASE_OP_add,
                ARG_NODE(EMIT(im, MASE_OP_mul, ARG_NODE(sum), ARG_FLOAT(alpha / (double)size))),
                ARG_FLOAT(bias));
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_div, ARG_NODE(x),
-                            ARG_NODE(EMIT(im, MASE_OP_pow, ARG_NODE(sum), ARG_FLOAT(beta)))));
+    return GIVE(im, MASE_OP_div, ARG_NODE(x),
+                ARG_NODE(EMIT(im, MASE_OP_pow, ARG_NODE(sum), ARG_FLOAT(beta))));
 }
 
 OX_RULE(mean_variance_norm)
@@ -412,5 +380,5 @@ OX_RULE(mean_variance_norm)
         axes, ARG_BOOL(true));
     struct mase_node *std =
         EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_sqrt, ARG_NODE(var))), ARG_FLOAT(1e-9f));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_div, ARG_NODE(centred), ARG_NODE(std)));
+    return GIVE(im, MASE_OP_div, ARG_NODE(centred), ARG_NODE(std));
 }

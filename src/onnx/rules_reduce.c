@@ -70,15 +70,27 @@ OX_RULE(reduce_prod)
     return mase_ox_out(im, 0, mase_ox_cast(im, y, dtype));
 }
 
+/* The sum of what is made of the values. */
+static struct mase_node *sum_of(struct mase_ox_import *im, const struct reduction *r,
+                                struct mase_node *made)
+{
+    return mase_ox_cast(im, reduce(im, r, MASE_OP_sum, made), mase_ox_dtype(im, r->x));
+}
+
 OX_RULE(reduce_l1)
 {
     struct reduction r;
     if (!read_reduction(im, &r))
         return im->status;
-    const enum mase_dtype dtype = mase_ox_dtype(im, r.x);
-    return mase_ox_out(
-        im, 0,
-        mase_ox_cast(im, reduce(im, &r, MASE_OP_sum, EMIT(im, MASE_OP_abs, ARG_NODE(r.x))), dtype));
+    return mase_ox_out(im, 0, sum_of(im, &r, EMIT(im, MASE_OP_abs, ARG_NODE(r.x))));
+}
+
+OX_RULE(reduce_sum_square)
+{
+    struct reduction r;
+    if (!read_reduction(im, &r))
+        return im->status;
+    return mase_ox_out(im, 0, sum_of(im, &r, EMIT(im, MASE_OP_mul, ARG_NODE(r.x), ARG_NODE(r.x))));
 }
 
 OX_RULE(reduce_l2)
@@ -92,25 +104,12 @@ OX_RULE(reduce_l2)
     return mase_ox_out(im, 0, mase_ox_cast(im, EMIT(im, MASE_OP_sqrt, ARG_NODE(sum)), dtype));
 }
 
-OX_RULE(reduce_sum_square)
-{
-    struct reduction r;
-    if (!read_reduction(im, &r))
-        return im->status;
-    const enum mase_dtype dtype = mase_ox_dtype(im, r.x);
-    return mase_ox_out(im, 0,
-                       mase_ox_cast(im,
-                                    reduce(im, &r, MASE_OP_sum,
-                                           EMIT(im, MASE_OP_mul, ARG_NODE(r.x), ARG_NODE(r.x))),
-                                    dtype));
-}
-
 OX_RULE(reduce_log_sum)
 {
     struct reduction r;
     if (!read_reduction(im, &r))
         return im->status;
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_log, ARG_NODE(reduce(im, &r, MASE_OP_sum, r.x))));
+    return GIVE(im, MASE_OP_log, ARG_NODE(reduce(im, &r, MASE_OP_sum, r.x)));
 }
 
 OX_RULE(reduce_log_sum_exp)
@@ -120,7 +119,12 @@ OX_RULE(reduce_log_sum_exp)
         return im->status;
     if (r.nothing)
         return mase_ox_out(im, 0, r.x);
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_logsumexp, ARG_NODE(r.x), r.axes, ARG_BOOL(r.keep)));
+    return GIVE(im, MASE_OP_logsumexp, ARG_NODE(r.x), r.axes, ARG_BOOL(r.keep));
+}
+
+static struct mase_node *flip(struct mase_ox_import *im, struct mase_node *x, int axis)
+{
+    return EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
 }
 
 OX_RULE(arg_extreme)
@@ -129,31 +133,29 @@ OX_RULE(arg_extreme)
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
     const bool keep = mase_ox_attr_int(im, "keepdims", 1) != 0;
     if (!mase_ox_attr_int(im, "select_last_index", 0))
-        return mase_ox_out(im, 0,
-                           EMIT(im, im->rule->op, ARG_NODE(x), ARG_INT(axis), ARG_BOOL(keep)));
+        return GIVE(im, im->rule->op, ARG_NODE(x), ARG_INT(axis), ARG_BOOL(keep));
     if (!im->status && !mase_ox_dim_is_fixed(im, x, axis))
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "it goes along the samples");
     const int64_t n = mase_ox_tensor(im, x)->shape.dim[axis];
-    struct mase_node *flipped =
-        EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
-    struct mase_node *at = EMIT(im, im->rule->op, ARG_NODE(flipped), ARG_INT(axis), ARG_BOOL(keep));
+    struct mase_node *at =
+        EMIT(im, im->rule->op, ARG_NODE(flip(im, x, axis)), ARG_INT(axis), ARG_BOOL(keep));
     at = EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_neg, ARG_NODE(at))), ARG_INT(n - 1));
     return mase_ox_out(im, 0, at);
 }
 
 /* ---- softmax ---- */
 
-/* Until opset 12 all dimensions from axis on were one. */
-static enum mase_status along_axis(struct mase_ox_import *im, bool flattens, int64_t dflt,
+/* Until opset 12 all dimensions from axis on were one, and axis was 1 unless said. */
+static enum mase_status along_axis(struct mase_ox_import *im,
                                    struct mase_node *(*f)(struct mase_ox_import *,
                                                           struct mase_node *, int))
 {
+    const bool flattens = im->scope->opset < 13;
     struct mase_node *x = mase_ox_x(im, 0);
     const int rank = mase_ox_rank(im, x);
-    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", dflt), rank);
+    const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", flattens ? 1 : -1), rank);
     struct mase_arg dims[MASE_MAX_RANK];
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     MASE_TRY(mase_ox_refuse_samples(im, x, axis));
     if (!flattens || axis == rank - 1)
         return mase_ox_out(im, 0, f(im, x, axis));
@@ -170,12 +172,7 @@ static struct mase_node *soft(struct mase_ox_import *im, struct mase_node *x, in
 
 OX_RULE(softmax)
 {
-    return along_axis(im, false, -1, soft);
-}
-
-OX_RULE(softmax_flat)
-{
-    return along_axis(im, true, 1, soft);
+    return along_axis(im, soft);
 }
 
 /* 1 for the first of the largest, else 0. */
@@ -193,12 +190,7 @@ static struct mase_node *hard(struct mase_ox_import *im, struct mase_node *x, in
 
 OX_RULE(hardmax)
 {
-    return along_axis(im, false, -1, hard);
-}
-
-OX_RULE(hardmax_flat)
-{
-    return along_axis(im, true, 1, hard);
+    return along_axis(im, hard);
 }
 
 /* ---- order and running sums ---- */
@@ -217,11 +209,6 @@ OX_RULE(top_k)
                                  ARG_INT(axis), ARG_BOOL(largest), ARG_BOOL(sorted));
     mase_ox_out(im, 0, mase_ox_item(im, top, 0));
     return mase_ox_out(im, 1, mase_ox_item(im, top, 1));
-}
-
-static struct mase_node *flip(struct mase_ox_import *im, struct mase_node *x, int axis)
-{
-    return EMIT(im, MASE_OP_flip, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ axis }, 1));
 }
 
 OX_RULE(cumsum)

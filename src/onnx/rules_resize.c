@@ -260,8 +260,7 @@ OX_RULE(resize)
     const char *policy = mase_ox_attr_text(im, "keep_aspect_ratio_policy", "stretch");
     struct mase_node *x = mase_ox_x(im, 0);
     struct lengths l = { 0 };
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (!is_one_of(r.mode, modes) || !is_one_of(r.coordinates, coordinates) ||
         !is_one_of(r.nearest, nearests) || !is_one_of(policy, policies))
         return mase_ox_fail(im, MASE_EUNSUPPORTED,
@@ -285,9 +284,8 @@ OX_RULE(grid_sample)
     struct mase_node *x = mase_ox_x(im, 0), *grid = mase_ox_x(im, 1);
     if (mase_streq(mode, "linear"))
         mode = "bilinear";
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_grid_sample, ARG_NODE(x), ARG_NODE(grid), ARG_TEXT(mode),
-                            ARG_TEXT(edges), ARG_BOOL(corners)));
+    return GIVE(im, MASE_OP_grid_sample, ARG_NODE(x), ARG_NODE(grid), ARG_TEXT(mode),
+                ARG_TEXT(edges), ARG_BOOL(corners));
 }
 
 OX_RULE(affine_grid)
@@ -299,7 +297,6 @@ OX_RULE(affine_grid)
     const struct mase_arg *dims = size ? mase_ox_sizes(im, size, &count) : NULL;
     if (im->status || !dims)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no size");
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_affine_grid, ARG_NODE(theta), mase_ox_list(im, dims, count),
-                            ARG_BOOL(corners)));
+    return GIVE(im, MASE_OP_affine_grid, ARG_NODE(theta), mase_ox_list(im, dims, count),
+                ARG_BOOL(corners));
 }

@@ -46,8 +46,7 @@ OX_RULE(reshape)
     if (!shape)
         return mase_ox_fail(im, MASE_EVALUE, "it has no shape");
     const struct mase_arg *given = mase_ox_sizes(im, shape, &count);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (count > MASE_MAX_RANK)
         return mase_ox_fail(im, MASE_ELIMIT, "its shape has more than %d dimensions",
                             MASE_MAX_RANK);
@@ -73,11 +72,10 @@ OX_RULE(flatten)
         return mase_ox_fail(im, MASE_EVALUE, "axis %lld is outside of %d dimensions",
                             (long long)axis, rank);
     if (axis == 1 && rank > 1)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(1)));
+        return GIVE(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(1));
     if (axis == 0 || rank == 0)
-        return mase_ox_out(
-            im, 0,
-            EMIT(im, MASE_OP_reshape, ARG_NODE(x), mase_ox_int_list(im, (int64_t[]){ 1, -1 }, 2)));
+        return GIVE(im, MASE_OP_reshape, ARG_NODE(x),
+                    mase_ox_int_list(im, (int64_t[]){ 1, -1 }, 2));
     if (axis < rank)
         x = EMIT(im, MASE_OP_flatten, ARG_NODE(x), ARG_INT(axis));
     else
@@ -96,7 +94,7 @@ OX_RULE(squeeze)
     const int rank = mase_ox_rank(im, x);
     bool gone[MASE_MAX_RANK] = { false };
     if (!has)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_squeeze, ARG_NODE(x)));
+        return GIVE(im, MASE_OP_squeeze, ARG_NODE(x));
     for (int i = 0; i < count && !im->status; i++)
         gone[mase_ox_axis(im, axes[i], rank)] = true;
     for (int d = rank - 1; d >= 0; d--) {
@@ -153,8 +151,7 @@ OX_RULE(expand)
     int count = 0;
     const struct mase_arg *given = shape ? mase_ox_sizes(im, shape, &count) : NULL;
     struct mase_arg dims[MASE_MAX_RANK];
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const int rank = mase_ox_rank(im, x), out = count > rank ? count : rank;
     if (out > MASE_MAX_RANK)
         return mase_ox_fail(im, MASE_ELIMIT, "more than %d dimensions", MASE_MAX_RANK);
@@ -163,7 +160,7 @@ OX_RULE(expand)
         const bool one = asked < 0 || (given[asked].kind == MASE_ARG_INT && given[asked].i == 1);
         dims[d] = one && own >= 0 ? mase_ox_dim(im, x, own) : one ? ARG_INT(1) : given[asked];
     }
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_expand, ARG_NODE(x), mase_ox_list(im, dims, out)));
+    return GIVE(im, MASE_OP_expand, ARG_NODE(x), mase_ox_list(im, dims, out));
 }
 
 OX_RULE(tile)
@@ -172,8 +169,7 @@ OX_RULE(tile)
     struct mase_ox_value *repeats = mase_ox_in(im, 1);
     int count = 0;
     const struct mase_arg *given = repeats ? mase_ox_sizes(im, repeats, &count) : NULL;
-    return mase_ox_out(im, 0,
-                       EMIT(im, MASE_OP_repeat, ARG_NODE(x), mase_ox_list(im, given, count)));
+    return GIVE(im, MASE_OP_repeat, ARG_NODE(x), mase_ox_list(im, given, count));
 }
 
 /* ---- joining and cutting ---- */
@@ -187,13 +183,12 @@ OX_RULE(concat)
                             OX_OPERANDS);
     for (int i = 0; i < count; i++)
         items[i] = ARG_NODE(mase_ox_x(im, i));
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (!mase_ox_has_attr(im, "axis"))
         return mase_ox_fail(im, MASE_EVALUE, "it has no axis");
     const int axis =
         mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, items[0].node));
-    return mase_ox_out(im, 0, EMIT(im, MASE_OP_cat, mase_ox_list(im, items, count), ARG_INT(axis)));
+    return GIVE(im, MASE_OP_cat, mase_ox_list(im, items, count), ARG_INT(axis));
 }
 
 /* The lengths of a split: given, or equal but for the last. */
@@ -224,11 +219,9 @@ OX_RULE(split)
     struct mase_node *x = mase_ox_x(im, 0);
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", 0), mase_ox_rank(im, x));
     int count = 0;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     const struct mase_arg *sizes = split_sizes(im, x, axis, &count);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     struct mase_node *parts =
         EMIT(im, MASE_OP_split, ARG_NODE(x), mase_arg_seq(&im->arena, MASE_ARG_LIST, sizes, count),
              ARG_INT(axis));
@@ -362,8 +355,7 @@ OX_RULE(pad)
     int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
     if (constant)
         mase_ox_number(im, constant, &value);
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     for (int i = 0; i < 4; i++)
         mode = mase_streq(asked, modes[i][0]) ? modes[i][1] : mode;
     if (!mode || count != 2 * axis_count)
@@ -400,8 +392,7 @@ OX_RULE(shape)
     }
     if (fixed)
         return mase_ox_out(im, 0, mase_ox_constant(im, &t));
-    return mase_ox_out(
-        im, 0, EMIT(im, MASE_OP_tensor, mase_arg_seq(&im->arena, MASE_ARG_LIST, dims, count)));
+    return GIVE(im, MASE_OP_tensor, mase_arg_seq(&im->arena, MASE_ARG_LIST, dims, count));
 }
 
 OX_RULE(size)
@@ -466,8 +457,7 @@ OX_RULE(constant_of_shape)
     double v = 0.0;
     int count = 0;
     const struct mase_arg *dims = shape ? mase_ox_sizes(im, shape, &count) : NULL;
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (a && a->t) {
         im->status = mase_onnx_tensor_shape(&one, im->file, a->t, im->err);
         MASE_TRY(im->status);
@@ -483,9 +473,7 @@ OX_RULE(constant_of_shape)
                                   : one.dtype == MASE_I64
                                       ? ARG_INT(one.data ? ((const int64_t *)one.data)[0] : 0)
                                       : ARG_INT(mase_ox_whole(v));
-    return mase_ox_out(
-        im, 0,
-        EMIT(im, MASE_OP_full, mase_ox_list(im, dims, count), value, mase_ox_type(one.dtype)));
+    return GIVE(im, MASE_OP_full, mase_ox_list(im, dims, count), value, mase_ox_type(one.dtype));
 }
 
 /* A bound of a range, which may follow the number of samples if it is an integer. */
@@ -523,9 +511,8 @@ OX_RULE(trilu)
     double diagonal = 0.0;
     if (k)
         mase_ox_number(im, k, &diagonal);
-    return mase_ox_out(im, 0,
-                       EMIT(im, upper ? MASE_OP_triu : MASE_OP_tril, ARG_NODE(x),
-                            ARG_INT(mase_ox_whole(diagonal))));
+    return GIVE(im, upper ? MASE_OP_triu : MASE_OP_tril, ARG_NODE(x),
+                ARG_INT(mase_ox_whole(diagonal)));
 }
 
 /* ---- blocks ---- */
@@ -538,7 +525,7 @@ OX_RULE(depth_to_space)
     if (im->status || mase_ox_rank(im, x) != 4 || b < 1)
         return mase_ox_fail(im, MASE_EVALUE, "expected 4 dimensions and a blocksize of at least 1");
     if (crd)
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_shuffle, ARG_NODE(x), ARG_INT(b)));
+        return GIVE(im, MASE_OP_pixel_shuffle, ARG_NODE(x), ARG_INT(b));
     const struct mase_shape s = mase_ox_tensor(im, x)->shape;
     const struct mase_arg n = mase_ox_dim(im, x, 0);
     const struct mase_arg split[] = {
@@ -556,10 +543,9 @@ OX_RULE(space_to_depth)
     struct mase_node *x = mase_ox_x(im, 0);
     if (!im->status && (mase_ox_rank(im, x) != 4 || b < 1))
         return mase_ox_fail(im, MASE_EVALUE, "expected 4 dimensions and a blocksize of at least 1");
-    if (im->status)
-        return im->status;
+    MASE_TRY(im->status);
     if (mase_streq(mase_ox_attr_text(im, "mode", "DCR"), "CRD"))
-        return mase_ox_out(im, 0, EMIT(im, MASE_OP_pixel_unshuffle, ARG_NODE(x), ARG_INT(b)));
+        return GIVE(im, MASE_OP_pixel_unshuffle, ARG_NODE(x), ARG_INT(b));
     const struct mase_shape s = mase_ox_tensor(im, x)->shape;
     const struct mase_arg n = mase_ox_dim(im, x, 0);
     const struct mase_arg split[] = { n,          ARG_INT(s.dim[1]),     ARG_INT(s.dim[2] / b),
