@@ -5,24 +5,29 @@
  *     [{"shape": ["batch", 64, 8, 8], "dtype": "float32"}, [{"shape": [4]}, null], null]
  *                                                                         of nodes 12, 13, 14
  *
- * Python decides by shapes: if x.size(2) % 2. The rules are those of the operations, applied to
- * batches of several sizes: a length that is the same for all is known, one that is the batch's is
- * called so, any other is null. So is a result that is no tensor: the tracer computes with numbers
- * itself, since it must know which of them depend on the batch.
+ * Python decides by shapes: if x.size(2) % 2. The rules are those of the operations, applied to the
+ * batches that stand for any (type.h): a length that is the same for all is known, one that is the
+ * batch's is called so, any other is null. So is a result that is no tensor: the tracer computes
+ * with numbers itself, since it must know which of them depend on the batch. Each node is inferred
+ * once, for each type that samples may have and that is asked about.
  */
 #include <mase/value.h>
 
+#include "base/alloc.h"
 #include "frontend/source_read.h"
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 
-/* One, and two that many numbers divide: x.view(-1, 4, 8) holds for both. */
-static const int64_t batches[] = { 1, 96, 160 };
 /* Nobody has said yet whether samples are numbers or indices: what does not take the one may take
  * the other. A bit for each input that is of indices: none, all, and of several the first three in
  * every mixture. */
 static const unsigned indices[] = { 0, ~0u, 2, 1, 4, 3, 5, 6 };
-enum { BATCHES = sizeof batches / sizeof batches[0], TYPES = sizeof indices / sizeof indices[0] };
+enum { BATCHES = MASE_BATCH_SIZES, TYPES = sizeof indices / sizeof indices[0] };
+
+struct mase_answers {
+    struct mase_arena arena;
+    struct mase_values v[TYPES][BATCHES];
+};
 
 static int types_tried(const struct mase_question *q)
 {
@@ -43,12 +48,31 @@ static bool mixes_types(const struct mase_call *c)
     return integers && floats;
 }
 
+/* Does squeeze() take away the dimension of the samples where there is one? Then its shape is not
+ * that of any batch. */
+static bool drops_single_sample(const struct mase_call *c, int64_t batch)
+{
+    if (c->node->op != MASE_OP_squeeze)
+        return false;
+    struct mase_call one = *c;
+    struct mase_tensor x = *c->param[0].tensor;
+    struct mase_err err;
+    for (int d = 0; d < x.shape.rank; d++)
+        x.shape.dim[d] = x.shape.dim[d] == batch ? 1 : x.shape.dim[d];
+    one.param[0].tensor = &x;
+    return mase_call_apply_rule(&one, &err) ||
+           one.result.tensor->shape.rank != c->result.tensor->shape.rank;
+}
+
 static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_err *err)
 {
-    (void)data;
+    const int64_t *batch = data;
     if (mixes_types(c))
         return mase_call_fail(c, err, "takes no integers");
-    return mase_call_infer(c, err);
+    MASE_TRY(mase_call_infer(c, err));
+    if (drops_single_sample(c, *batch))
+        return mase_call_fail(c, err, "drops the samples where there is one");
+    return MASE_OK;
 }
 
 /* Of a batch of such samples, called as the node. */
@@ -64,10 +88,10 @@ static struct mase_input input_of(const struct mase_node *n, enum mase_dtype dty
     return in;
 }
 
-/* What has no rule, or is against it, stays without a result. */
-static void infer(struct mase_values *v, struct mase_arena *a, const struct mase_question *q,
-                  int64_t batch, unsigned is_index)
+/* The new nodes. What has no rule, or is against it, stays without a result. */
+static void infer(struct mase_values *v, const struct mase_question *q, int size, unsigned is_index)
 {
+    int64_t batch = mase_batch_sizes[size];
     const struct mase_node *first = q->r.g->first;
     struct mase_input in[1 + MASE_MORE_INPUTS];
     struct mase_err err;
@@ -85,11 +109,26 @@ static void infer(struct mase_values *v, struct mase_arena *a, const struct mase
         in[count] = input_of(n, is_index >> count & 1 ? MASE_I64 : MASE_F32, own, batch);
         count++;
     }
-    const struct mase_walk_plan plan = {
-        .inputs = in, .input_count = count, .step = infer_step, .goes_on = true
-    };
-    if (mase_values_walk(v, a, q->r.g, &plan, &err))
-        *v = (struct mase_values){ .arena = a };
+    const struct mase_walk_plan plan = { .inputs = in,
+                                         .input_count = count,
+                                         .any_batch = mase_batch_is_any(size),
+                                         .goes_on = true,
+                                         .step = infer_step,
+                                         .data = &batch };
+    if (mase_values_extend(v, q->r.g, &plan, &err)) /* the last has its status */
+        *v = (struct mase_values){ .arena = v->arena, .index.arena = v->arena };
+}
+
+/* The results that node n has for samples of type t. */
+static void look_up(const struct mase_arg *of[BATCHES], const struct mase_question *q, int t,
+                    const struct mase_node *n)
+{
+    for (int i = 0; i < BATCHES; i++) {
+        struct mase_values *v = &q->known->v[t][i];
+        if (v->count < q->r.g->node_count)
+            infer(v, q, i, indices[t]);
+        of[i] = mase_values_get(v, n);
+    }
 }
 
 /* ---- the answer ---- */
@@ -99,7 +138,7 @@ static void print_length(struct mase_str *out, const int64_t n[BATCHES])
     bool is_same = true, is_batch = true;
     for (int i = 0; i < BATCHES; i++) {
         is_same = is_same && n[i] == n[0];
-        is_batch = is_batch && n[i] == batches[i];
+        is_batch = is_batch && n[i] == mase_batch_sizes[i];
     }
     if (is_same)
         mase_str_printf(out, "%lld", (long long)n[0]);
@@ -166,41 +205,47 @@ static void print_result(struct mase_str *out, const struct mase_arg *const v[BA
 }
 
 /* The type of a tensor, if it is the same whether samples are numbers or indices. Samples of three
- * dimensions are pictures, of numbers. */
-static enum mase_dtype sure_type(const struct mase_arg *const of[TYPES][BATCHES], int first,
-                                 int tried, int rank)
+ * dimensions are pictures, of numbers. of: for the first type of samples that it has a result for.
+ */
+static enum mase_dtype sure_type(const struct mase_question *q, const struct mase_node *n,
+                                 const struct mase_arg *const of[BATCHES], int first)
 {
-    if (of[first][0]->kind != MASE_ARG_TENSOR)
+    const int tried = q->data->sample.rank < 3 ? types_tried(q) : 0;
+    if (of[0]->kind != MASE_ARG_TENSOR)
         return MASE_DTYPE_COUNT;
-    const enum mase_dtype t = of[first][0]->tensor->dtype;
-    for (int k = first + 1; k < tried && rank < 3; k++)
-        if (agree(of[k]) && of[k][0]->tensor->dtype != t)
+    for (int t = first + 1; t < tried; t++) {
+        const struct mase_arg *other[BATCHES];
+        look_up(other, q, t, n);
+        if (agree(other) && other[0]->kind == MASE_ARG_TENSOR &&
+            other[0]->tensor->dtype != of[0]->tensor->dtype)
             return MASE_DTYPE_COUNT;
-    return t;
+    }
+    return of[0]->tensor->dtype;
 }
 
-static void print_results(struct mase_str *out, const struct mase_question *q, int from)
+static void print_node(struct mase_str *out, const struct mase_question *q,
+                       const struct mase_node *n)
 {
-    struct mase_arena a = { 0 };
-    struct mase_values v[TYPES][BATCHES];
-    const int tried = types_tried(q);
-    for (int t = 0; t < tried; t++)
-        for (int i = 0; i < BATCHES; i++)
-            infer(&v[t][i], &a, q, batches[i], indices[t]);
-    for (int k = from; k < q->r.count; k++) {
-        const struct mase_arg *of[TYPES][BATCHES];
-        int first = 0;
-        for (int t = 0; t < tried; t++)
-            for (int i = 0; i < BATCHES; i++)
-                of[t][i] = mase_values_get(&v[t][i], q->r.nodes[k]);
-        while (first < tried - 1 && !agree(of[first]))
-            first++;
-        mase_str_add(out, k > from ? ", " : "");
-        print_result(out, of[first],
-                     agree(of[first]) ? sure_type(of, first, tried, q->data->sample.rank)
-                                      : MASE_DTYPE_COUNT);
+    const struct mase_arg *of[BATCHES];
+    int t = 0;
+    look_up(of, q, t, n);
+    while (!agree(of) && t < types_tried(q) - 1)
+        look_up(of, q, ++t, n);
+    print_result(out, of, agree(of) ? sure_type(q, n, of, t) : MASE_DTYPE_COUNT);
+}
+
+static void print_results(struct mase_str *out, struct mase_question *q, int from)
+{
+    if (!q->known) {
+        q->known = mase_xcalloc(sizeof *q->known);
+        for (int k = 0; k < TYPES * BATCHES; k++)
+            q->known->v[k / BATCHES][k % BATCHES] =
+                (struct mase_values){ .arena = &q->known->arena, .index.arena = &q->known->arena };
     }
-    mase_arena_release(&a);
+    for (int k = from; k < q->r.count; k++) {
+        mase_str_add(out, k > from ? ", " : "");
+        print_node(out, q, q->r.nodes[k]);
+    }
 }
 
 /* ---- the question ---- */
@@ -209,6 +254,10 @@ void mase_question_release(struct mase_question *q)
 {
     mase_graph_free(q->r.g);
     mase_arena_release(&q->r.scratch);
+    if (q->known)
+        mase_arena_release(&q->known->arena);
+    mase_xfree(q->known);
+    q->known = NULL;
     q->r = (struct reading){ .path = q->r.path };
     q->is_lost = false;
 }

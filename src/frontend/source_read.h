@@ -45,6 +45,7 @@ struct mase_question {
     const struct mase_data_info *data;
     const struct mase_tensor *target; /* of a loss: its second input, for a sample; else NULL */
     bool is_lost; /* a question could not be read: the nodes since are not known */
+    struct mase_answers *known; /* private: what earlier ones were told */
 };
 /* How the new nodes are shaped, a line of JSON. data: a struct mase_question. */
 void mase_question_reply(struct mase_str *reply, const char *question, size_t size, void *data);

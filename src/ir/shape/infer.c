@@ -180,13 +180,17 @@ static enum mase_status node_value(struct mase_arg *out, struct mase_values *v,
     return MASE_OK;
 }
 
-enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
-                                  const struct mase_graph *g, const struct mase_walk_plan *plan,
-                                  struct mase_err *err)
+enum mase_status mase_values_extend(struct mase_values *v, const struct mase_graph *g,
+                                    const struct mase_walk_plan *plan, struct mase_err *err)
 {
-    *v = (struct mase_values){ .arena = a, .index.arena = a };
-    v->value = mase_new_array(a, struct mase_arg, (size_t)g->node_count);
-    for (const struct mase_node *n = g->first; n; n = n->next) {
+    const struct mase_node *n = g->first;
+    struct mase_arg *value = mase_new_array(v->arena, struct mase_arg, (size_t)g->node_count);
+    if (v->count)
+        memcpy(value, v->value, (size_t)v->count * sizeof *value);
+    v->value = value;
+    for (int i = 0; i < v->count; i++)
+        n = n->next;
+    for (; n; n = n->next) {
         const enum mase_status st = node_value(&v->value[v->count], v, g, n, plan, err);
         v->count++;
         if (st && plan->goes_on)
@@ -195,6 +199,14 @@ enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
         mase_map_put(&v->index, n->name, (void *)(uintptr_t)v->count);
     }
     return MASE_OK;
+}
+
+enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
+                                  const struct mase_graph *g, const struct mase_walk_plan *plan,
+                                  struct mase_err *err)
+{
+    *v = (struct mase_values){ .arena = a, .index.arena = a };
+    return mase_values_extend(v, g, plan, err);
 }
 
 static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_err *err)

@@ -37,6 +37,11 @@ struct mase_walk_plan {
 enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
                                   const struct mase_graph *g, const struct mase_walk_plan *plan,
                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The same for the nodes behind those that v has of g, which begins as { .arena = a, .index.arena =
+ * a } and to which nodes were only added since. */
+enum mase_status mase_values_extend(struct mase_values *v, const struct mase_graph *g,
+                                    const struct mase_walk_plan *plan,
+                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The placeholder n has neither an input nor a default: the message lists what g takes. */
 enum mase_status mase_missing_input(const struct mase_graph *g, const struct mase_node *n,
                                     const struct mase_input *inputs, int input_count,
