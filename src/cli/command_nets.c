@@ -122,6 +122,15 @@ enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_opened 
     return st;
 }
 
+struct mase_graph *mase_cli_net_clone(const struct mase_opened *n)
+{
+    struct mase_arena a = { 0 };
+    if (n->has_sample)
+        mase_graph_inputs(&a, n->graph, &n->sample, 1);
+    mase_arena_release(&a);
+    return mase_graph_clone(n->graph);
+}
+
 enum mase_status mase_cli_net_quantise(struct mase_opened *out, struct mase_cli *c,
                                        const struct mase_opened *n, struct mase_err *err)
 {
@@ -132,7 +141,7 @@ enum mase_status mase_cli_net_quantise(struct mase_opened *out, struct mase_cli 
                                  .has_sample = n->has_sample };
     MASE_TRY(mase_cli_quantize_run(&run, c, err));
     MASE_TRY(set_inputs(&m, c, n, err));
-    out->graph = mase_graph_clone(n->graph);
+    out->graph = mase_cli_net_clone(n);
     const enum mase_status st = mase_cli_run_quantize(&m, &out->graph, c, err);
     mase_manager_release(&m);
     if (st)

@@ -23,6 +23,8 @@ enum mase_status mase_cli_net_outline(struct mase_opened *n, struct mase_cli *c,
  * either, or n has one. */
 enum mase_status mase_cli_net_adopt(struct mase_opened *n, const struct mase_opened *other,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* A clone of its graph. What shapes that has is found first, so that both know it. */
+struct mase_graph *mase_cli_net_clone(const struct mase_opened *n);
 /* out: n quantised as [passes.quantize] of the configuration says. It borrows n's weights: close it
  * first. */
 enum mase_status mase_cli_net_quantise(struct mase_opened *out, struct mase_cli *c,

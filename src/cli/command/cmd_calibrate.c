@@ -131,10 +131,10 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     mase_classes_match(&j->classes, a, j->samples.dataset, &j->work.trained);
     MASE_TRY(mase_cli_build(&j->work, j->c, data_of(j), err));
     MASE_TRY(mase_cli_match_inputs(&j->samples.dataset, j->c, &j->work, err));
+    mase_cli_sample_inputs(&j->manager.env, a, j->work.graph, &data_of(j)->sample);
     j->before = mase_graph_clone(j->work.graph);
     mase_graph_own_weights(j->before);
     mase_graph_drop_formats(j->before);
-    mase_cli_sample_inputs(&j->manager.env, a, j->work.graph, &data_of(j)->sample);
     const int asked = (int)mase_cli_value(j->c, MASE_CLI_threads)->i;
     j->manager.env.threads = mase_predict_threads(j->work.graph, &data_of(j)->sample, 512, asked);
     return MASE_OK;

@@ -36,7 +36,7 @@ static void strip(struct mase_opened *out, const struct mase_opened *n)
 {
     *out = *n;
     out->tensors = (struct mase_tensors){ 0 };
-    out->graph = mase_graph_clone(n->graph);
+    out->graph = mase_cli_net_clone(n);
     mase_graph_drop_formats(out->graph);
 }
 
