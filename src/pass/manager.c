@@ -56,8 +56,10 @@ enum mase_status mase_pass_bind(struct mase_pass_run *run, struct mase_arena *a,
         mase_value_resolve_na(own);
     run->opts = opts;
     run->at = args ? args->at : MASE_NOWHERE;
+    const bool any = own || p->opts;
     enum mase_status st =
-        mase_opts_bind(opts, p->opts_size, p->opts ? p->opts : no_options, own, a, err);
+        any ? mase_opts_bind(opts, p->opts_size, p->opts ? p->opts : no_options, own, a, err)
+            : MASE_OK;
     if (!st && p->check)
         st = p->check(opts, err);
     return st ? fail_pass(st, p, key, err) : MASE_OK;
@@ -166,7 +168,9 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     struct mase_outputs was = { 0 };
     forget_original(m);
     m->env.changed = 0;
-    struct mase_graph *before = mase_graph_clone(old);
+    /* to be compared with, by other passes and here; in a dry run here alone */
+    const bool compared = !m->env.rehearsal || p->same_outputs;
+    struct mase_graph *before = compared ? mase_graph_clone(old) : NULL;
     if (p->same_outputs)
         was = mase_outputs(old, &m->env);
     enum mase_status st = p->transform(g, opts, &m->env, err);
@@ -280,7 +284,9 @@ enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_grap
         st = mase_fail(err, st, "failed without a message");
     if (st)
         return fail_pass(st, p, run->at, err);
-    return p->then ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
+    /* what only reports has nobody to report to in a dry run */
+    const bool more = p->then && !m->env.rehearsal;
+    return more ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
 }
 
 enum mase_status mase_manager_run_pass(struct mase_manager *m, struct mase_graph **g,
