@@ -1,6 +1,7 @@
 /*
  * fault.c - system calls behind a hook, see fault.h.
  */
+#define _GNU_SOURCE /* sync_file_range */
 #include "base/fault.h"
 
 #include <errno.h>
@@ -42,6 +43,15 @@ ssize_t mase_sys_write(int fd, const void *data, size_t size)
     if (mase_fault_write_max && size > mase_fault_write_max)
         size = mase_fault_write_max;
     return faulty("write") ? -1 : write(fd, data, size);
+}
+
+void mase_sys_start_flush(int fd)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)fd;
+#endif
 }
 
 int mase_sys_fsync(int fd)

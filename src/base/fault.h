@@ -21,6 +21,9 @@ int mase_sys_open(const char *path, int flags, mode_t mode);
 ssize_t mase_sys_read(int fd, void *data, size_t size);
 ssize_t mase_sys_write(int fd, const void *data, size_t size);
 int mase_sys_fsync(int fd);
+/* Begin to write a file to the disk, and do not wait: of several that are flushed one after the
+ * other the first waits for all. A hint, which cannot fail. */
+void mase_sys_start_flush(int fd);
 int mase_sys_fchmod(int fd, mode_t mode);
 int mase_sys_close(int fd); /* closes even when made to fail */
 int mase_sys_rename(const char *from, const char *to);

@@ -358,6 +358,9 @@ enum mase_status mase_writers_close(struct mase_writer *w, int count, struct mas
         else if (is_pending(&w[i]))
             dir[i] = parent_of(w[i].path);
     }
+    for (int i = 0; i < count; i++)
+        if (w[i].path) /* also a part of a save, which is flushed with the others */
+            mase_sys_start_flush(w[i].fd);
     for (int i = 0; i < count && !st; i++)
         st = w[i].path ? flush_data(&w[i], err) : MASE_OK;
     for (int i = 0; i < count && !st; i++)
