@@ -44,11 +44,6 @@ enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_
 /* Read means and deviations, and names of classes if the file has them, allocated in a. */
 enum mase_status mase_trained_read(struct mase_checkpoint_info *info, struct mase_arena *a,
                                    const char *path, struct mase_err *err) MASE_MUST_CHECK;
-/* Write to a saved folder the scaling of the data that its weights were trained on, if known, and
- * add the file's path to files. */
-enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
-                                   const struct mase_checkpoint_info *info,
-                                   struct mase_value *files, struct mase_err *err) MASE_MUST_CHECK;
 
 /* The classes of a dataset and those of a network, matched by their names (classes.c). */
 struct mase_classes {

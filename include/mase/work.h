@@ -22,6 +22,8 @@
 #define MASE_WORK_H
 
 #include <mase/api.h>
+#include <mase/evaluate.h>
+#include <mase/pass.h>
 #include <mase/trained.h>
 #include <mase/weights.h>
 #include <mase/zoo.h>
@@ -146,6 +148,35 @@ enum mase_status mase_work_match_inputs(struct mase_dataset **d, struct mase_ope
 /* The same of data that are not open: *info is what they are when read so. */
 enum mase_status mase_work_match_data(const struct mase_data_info **info, struct mase_opened *w,
                                       struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- what is done with them ---- */
+
+/* How good a network is, and how that is found. */
+struct mase_measure {
+    const struct mase_dataset *data;
+    struct mase_split_rows rows; /* of the data */
+    const struct mase_objective *objective;
+    const int32_t *class_map;  /* the network's class for each of the data's; NULL: the same */
+    int64_t batch_size;        /* of networks that mix samples, and of losses of one's own */
+    int threads;               /* at most; 0: as many as are worth it */
+    bool exact;                /* in integers */
+    uint64_t seed;             /* of networks that draw numbers */
+    struct mase_arena *detail; /* NULL: loss and score alone */
+};
+struct mase_measurement {
+    struct mase_evaluation e;
+    int threads;
+    const char *isa;
+};
+enum mase_status mase_work_measure(struct mase_measurement *out, struct mase_graph *g,
+                                   const struct mase_measure *m,
+                                   struct mase_err *err) MASE_MUST_CHECK; /* measure_network.c */
+
+/* As a folder, with what the weights were trained on: all files or none. m notes the files, and
+ * knows the inputs where metadata are missing. (save_trained.c) */
+enum mase_status mase_work_save(struct mase_manager *m, struct mase_graph **g, const char *dir,
+                                const struct mase_checkpoint_info *trained,
+                                struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END
 

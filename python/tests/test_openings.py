@@ -4,6 +4,7 @@ all refuse it for the same reason."""
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import re
@@ -325,3 +326,34 @@ def test_is_opened_alike(row: Row, place: pathlib.Path, tmp_path: pathlib.Path) 
         assert files.keys() == first.keys(), way
         for name, data in files.items():
             assert data == first[name], f"{way}: {name}"
+
+
+@pytest.mark.skipif(not CH, reason="needs the program ch")
+@pytest.mark.parametrize(
+    ("word", "weights", "dataset"),
+    [
+        ("toy", BEST, "toy_tiny"),
+        ("toy", "mase_output/qat", "toy_tiny"),
+        ("mase_output/run", None, "toy_tiny"),
+        ("toys", "moved", "toy_tiny"),
+        ("net.py:Net(width=3)", "mase_output/own", "csv:wide.csv"),
+        ("mase_output/own", None, "csv:wide.csv"),
+    ],
+)
+def test_measures_alike(word: str, weights: typing.Optional[str], dataset: str, place: pathlib.Path) -> None:
+    load = ("--load", weights) if weights else ()
+    run = ch("test", word, dataset, *load, "--json", "--project", "measured", cwd=place)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    before = pathlib.Path.cwd()
+    os.chdir(place)
+    try:
+        graph = mase.open(word, weights=weights, dataset=dataset)
+        data = mase.Data(dataset, trained=graph)
+        scores = mase.evaluate(graph, data)
+    finally:
+        os.chdir(before)
+    assert data.info["scaling"] == found["dataset"]["scaling"]
+    assert data.info["checksum"] == found["dataset"]["sha256"]
+    assert scores.loss == found["test_loss_epoch"]
+    assert scores.samples == found["samples"]

@@ -33,7 +33,7 @@ static enum mase_status take_rows(struct run *r, struct mase_inputs *in, const s
                                   const struct mase_rows *rows, struct mase_err *err)
 {
     const struct mase_data_info *d = &mase_dataset_info(rows->dataset)->data;
-    MASE_TRY(mase_net_fits(net, rows, err));
+    MASE_TRY(mase_net_fits(net, net->graph, rows, err));
     *in = mase_graph_inputs(&r->arena, net->graph, &d->sample, 1);
     if (in->count && mase_inputs_features(in) != mase_data_features(d))
         return mase_fail(

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <mase/verify.h>
+#include <mase/work.h>
 
 #include "base/alloc.h"
 
@@ -169,16 +170,31 @@ struct test {
     /* made of these */
     struct mase_test_opts o;
     struct mase_arena arena;
-    struct mase_predictor *predictor;
 };
 
-enum mase_status mase_net_fits(const struct mase_net *net, const struct mase_rows *rows,
-                               struct mase_err *err)
+/* Are the arrays that were read those that the inputs are called? */
+static enum mase_status match_inputs(struct mase_graph *g, const struct mase_data_info *d,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const char *features;
+    enum mase_status st = mase_inputs_match(&features, &a, g, d, err);
+    if (!st && features)
+        st = mase_fail(err, MASE_EVALUE,
+                       "the network's inputs are other arrays than were read: open the data for "
+                       "this network, or with features = '%s'",
+                       features);
+    mase_arena_release(&a);
+    return st;
+}
+
+enum mase_status mase_net_fits(const struct mase_net *net, struct mase_graph *g,
+                               const struct mase_rows *rows, struct mase_err *err)
 {
     const struct mase_data_info *d = &mase_dataset_info(rows->dataset)->data;
     struct mase_str is = { 0 }, must = { 0 };
     if (!net->has_sample || mase_shape_equal(&net->sample, &d->sample))
-        return MASE_OK;
+        return match_inputs(g, d, err);
     mase_shape_print(&is, &d->sample);
     mase_shape_print(&must, &net->sample);
     const enum mase_status st =
@@ -228,42 +244,30 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
     const char *split = t->o.split ? t->o.split : "test";
     struct mase_objective objective;
     struct mase_classes classes;
-    struct mase_evaluation e;
+    struct mase_measurement found;
     enum mase_split which;
-    const char *features;
     MASE_TRY(mase_api_split(&which, split, err));
     MASE_TRY(objective_of(&objective, t, err));
-    MASE_TRY(mase_net_fits(t->net, t->rows, err));
-    MASE_TRY(
-        mase_inputs_match(&features, &t->arena, t->net->graph, &mase_dataset_info(d)->data, err));
-    if (features)
-        return mase_fail(err, MASE_EVALUE,
-                         "the network's inputs are other arrays than were read: open the data for "
-                         "this network, or with features = '%s'",
-                         features);
+    MASE_TRY(mase_net_fits(t->net, t->net->graph, t->rows, err));
     mase_classes_match(&classes, &t->arena, d, &t->net->trained);
-    const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), t->o.limit);
-    const struct mase_shape *sample = &mase_dataset_info(d)->data.sample;
-    const int64_t batch = t->o.batch_size > 0 ? t->o.batch_size : TOGETHER;
-    const struct mase_predictor_opts opts = {
+    const struct mase_measure how = {
+        .data = d,
+        .rows = first_rows(mase_dataset_split(d, which), t->o.limit),
+        .objective = &objective,
+        .class_map = classes.map,
+        .batch_size = t->o.batch_size > 0 ? t->o.batch_size : TOGETHER,
+        .threads = t->o.threads,
         .exact = t->o.exact,
-        .threads = mase_predict_threads(t->net->graph, sample, rows.count, t->o.threads),
-        .coupled_batch = batch,
-        .usual = rows.count,
-        .batch = objective.own ? batch : 0,
+        .detail = t->detail ? &t->arena : NULL,
     };
-    MASE_TRY(mase_predictor_new(&t->predictor, t->net->graph, sample, &opts, err));
-    const struct mase_evaluate_opts how = { .rows = rows,
-                                            .objective = &objective,
-                                            .class_map = classes.map,
-                                            .detail = t->detail ? &t->arena : NULL };
-    MASE_TRY(mase_evaluate_rows(&e, t->predictor, d, &how, err));
+    MASE_TRY(mase_work_measure(&found, t->net->graph, &how, err));
+    const struct mase_evaluation *e = &found.e;
     struct mase_scores s = {
-        .samples = e.samples, .loss = e.loss, .score = e.score, .seconds = e.seconds
+        .samples = e->samples, .loss = e->loss, .score = e->score, .seconds = e->seconds
     };
     MASE_API_GIVE(t->out, s);
     if (t->detail)
-        give_detail(t, &e, split, classes.names);
+        give_detail(t, e, split, classes.names);
     return MASE_OK;
 }
 
@@ -281,7 +285,6 @@ static enum mase_status evaluate(void *data, struct mase_err *err)
     MASE_TRY(mase_api_train_number(t->o.batch_size, MASE_TRAIN_batch_size, err));
     MASE_TRY(mase_net_need_values(t->net, err));
     const enum mase_status st = measure(t, err);
-    mase_predictor_free(t->predictor);
     mase_arena_release(&t->arena);
     return st;
 }
@@ -317,7 +320,7 @@ static enum mase_status prove_in(struct mase_arena *a, const struct prove *p, st
     MASE_TRY(mase_api_size(p->out->size, sizeof *p->out, "mase_proof", err));
     MASE_TRY(mase_api_number(p->limit, INT64_MAX, "limit", err));
     MASE_TRY(mase_net_need_values(p->net, err));
-    MASE_TRY(mase_net_fits(p->net, p->rows, err));
+    MASE_TRY(mase_net_fits(p->net, p->net->graph, p->rows, err));
     MASE_TRY(mase_api_split(&which, p->split ? p->split : "test", err));
     const struct mase_split_rows rows = first_rows(mase_dataset_split(d, which), p->limit);
     if (!rows.count)

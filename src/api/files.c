@@ -9,12 +9,9 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/onnx.h>
-#include <mase/saved.h>
-#include <mase/weights.h>
+#include <mase/work.h>
 
 #include "base/swap.h"
-#include "pass/interface/files.h"
-#include "train/trained_file.h"
 
 /* ---- folders ---- */
 
@@ -29,16 +26,11 @@ static enum mase_status save_graph(struct mase_graph **g, const struct save *s,
 {
     struct mase_arena a = { 0 };
     struct mase_inputs in = { 0 };
-    struct mase_saved_more more = { .name = MASE_TRAINED_FILE };
-    struct mase_str text = { 0 };
     enum mase_status st = mase_net_inputs(&in, &a, s->net, err);
     struct mase_manager m = { .env = { .inputs = in.item, .input_count = in.count } };
-    if (mase_trained_print(&text, &a, &s->net->trained))
-        more.text = mase_str_text(&text);
     if (!st)
-        st = mase_manager_save_with(&m, g, s->dir, &more, err);
+        st = mase_work_save(&m, g, s->dir, &s->net->trained, err);
     mase_manager_release(&m);
-    mase_str_release(&text);
     mase_arena_release(&a);
     return st;
 }

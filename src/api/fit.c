@@ -150,26 +150,13 @@ static void take_over(struct fit *f)
 
 /* ---- the call ---- */
 
-static enum mase_status need_fit(const struct fit *f, struct mase_err *err)
-{
-    const struct mase_net *net = f->net;
-    MASE_TRY(mase_net_need_values(net, err));
-    return mase_net_fits(net, f->rows, err);
-}
-
 static enum mase_status train(struct fit *f, struct mase_err *err)
 {
     const struct mase_dataset *d = f->rows->dataset;
     struct mase_train_opts opts;
-    const char *features;
+    MASE_TRY(mase_net_fits(f->net, f->graph, f->rows, err));
     MASE_TRY(bind(&opts, f, err));
     MASE_TRY(mase_train_check_distill(&opts, f->graph, MASE_NOWHERE, err));
-    MASE_TRY(mase_inputs_match(&features, &f->arena, f->graph, &mase_dataset_info(d)->data, err));
-    if (features)
-        return mase_fail(err, MASE_EVALUE,
-                         "the network's inputs are other arrays than were read: open the data for "
-                         "this network, or with features = '%s'",
-                         features);
     MASE_TRY(mase_trainer_new(&f->trainer, f->graph, d, &opts, err));
     if (f->t.resume)
         MASE_TRY(mase_trainer_resume(f->trainer, f->t.resume, err));
@@ -196,7 +183,7 @@ static enum mase_status fit(void *data, struct mase_err *err)
     MASE_TRY(mase_api_text(f->t.resume, "resume", err));
     if (f->last)
         MASE_TRY(mase_api_size(f->last->size, sizeof *f->last, "mase_epoch", err));
-    MASE_TRY(need_fit(f, err));
+    MASE_TRY(mase_net_need_values(f->net, err));
     f->epoch = (struct mase_epoch){ .size = sizeof f->epoch,
                                     .epoch = -1,
                                     .learning_rate = NAN,

@@ -154,9 +154,10 @@ struct mase_scaling mase_copy_scaling(struct mase_arena *a, const struct mase_sc
 
 /* ---- compute.c ---- */
 
-/* Are the samples what the network takes? An error says what both are. */
-enum mase_status mase_net_fits(const struct mase_net *net, const struct mase_rows *rows,
-                               struct mase_err *err) MASE_MUST_CHECK;
+/* Are the samples what the network takes, and the arrays those of its inputs? An error says what
+ * both are. g, the network's graph or a clone, is told the shapes of further inputs. */
+enum mase_status mase_net_fits(const struct mase_net *net, struct mase_graph *g,
+                               const struct mase_rows *rows, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- look.c ---- */
 

@@ -112,12 +112,12 @@ static enum mase_status set_inputs(struct mase_manager *m, struct mase_cli *c,
 }
 
 enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_opened *n, const char *dir,
-                                   struct mase_err *err)
+                                   const struct mase_checkpoint_info *trained, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .seed = seed(c) } };
     MASE_TRY(set_inputs(&m, c, n, err));
     struct mase_graph *g = n->graph;
-    const enum mase_status st = mase_manager_save(&m, &g, dir, err);
+    const enum mase_status st = mase_work_save(&m, &g, dir, trained, err);
     mase_manager_release(&m);
     return st;
 }

@@ -30,8 +30,10 @@ struct mase_graph *mase_cli_net_clone(const struct mase_opened *n);
 enum mase_status mase_cli_net_quantise(struct mase_opened *out, struct mase_cli *c,
                                        const struct mase_opened *n,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* As a folder, which is made or whose network is replaced. */
+/* As a folder, which is made or whose network is replaced, with what its weights were trained on.
+ */
 enum mase_status mase_cli_net_save(struct mase_cli *c, const struct mase_opened *n, const char *dir,
+                                   const struct mase_checkpoint_info *trained,
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* The first run of [passes.quantize], or an error that says that there is none. */
 enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const struct mase_cli *c,

@@ -26,11 +26,6 @@ enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_
     return MASE_OK;
 }
 
-int64_t mase_cli_loss_batch(const struct mase_cli *c, const struct mase_objective *o)
-{
-    return o->own ? mase_cli_value(c, MASE_CLI_batch_size)->i : 0;
-}
-
 /* Behind the quote; a text of several lines has no place within it. */
 void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err)
 {

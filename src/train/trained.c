@@ -17,10 +17,8 @@
  */
 #include "train/trained_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <mase/file.h>
 #include <mase/file_kind.h>
@@ -413,20 +411,4 @@ bool mase_trained_print(struct mase_str *out, struct mase_arena *a,
     mase_json_print(out, v, 2);
     mase_str_addc(out, '\n');
     return true;
-}
-
-enum mase_status mase_trained_keep(const char *dir, struct mase_arena *a,
-                                   const struct mase_checkpoint_info *info,
-                                   struct mase_value *files, struct mase_err *err)
-{
-    const char *path = mase_path_join(a, dir, MASE_TRAINED_FILE);
-    struct mase_str text = { 0 };
-    if (!mase_trained_print(&text, a, info))
-        return unlink(path) && errno != ENOENT
-                   ? mase_fail_errno(err, path, "cannot remove what an earlier run left")
-                   : mase_saved_add(dir, MASE_TRAINED_FILE, err);
-    const enum mase_status st = mase_file_write(path, mase_str_text(&text), text.len, err);
-    mase_str_release(&text);
-    mase_value_push(a, files, mase_value_string(a, path));
-    return st ? st : mase_saved_add(dir, MASE_TRAINED_FILE, err);
 }

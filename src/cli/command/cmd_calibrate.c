@@ -165,26 +165,22 @@ static enum mase_status measure(struct job *j, struct mase_graph *g, const char 
                                 enum mase_split split, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    struct mase_predictor *p;
-    struct mase_evaluation e;
+    struct mase_measurement found;
     struct mase_value *v = mase_value_table(a);
-    const struct mase_predictor_opts opts = {
+    const struct mase_measure how = {
+        .data = j->samples.dataset,
+        .rows = mase_dataset_split(j->samples.dataset, split),
+        .objective = &j->objective,
+        .class_map = j->classes.map,
+        .batch_size = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
         .threads = j->manager.env.threads,
-        .batch = mase_cli_loss_batch(j->c, &j->objective),
-        .coupled_batch = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
     };
-    MASE_TRY(mase_predictor_new(&p, g, &data_of(j)->sample, &opts, err));
-    const struct mase_evaluate_opts rows = { .rows = mase_dataset_split(j->samples.dataset, split),
-                                             .objective = &j->objective,
-                                             .class_map = j->classes.map };
-    const enum mase_status st = mase_evaluate_rows(&e, p, j->samples.dataset, &rows, err);
-    mase_predictor_free(p);
-    MASE_TRY(st);
+    MASE_TRY(mase_work_measure(&found, g, &how, err));
     mase_value_set(a, v, "network", mase_value_string(a, which));
     mase_value_set(a, v, "split", mase_value_string(a, mase_split_names[split]));
-    mase_value_set(a, v, "samples", mase_value_int(a, e.samples));
-    mase_value_set(a, v, score_key(j), mase_value_float(a, e.score));
-    mase_value_set(a, v, "loss", mase_value_float(a, e.loss));
+    mase_value_set(a, v, "samples", mase_value_int(a, found.e.samples));
+    mase_value_set(a, v, score_key(j), mase_value_float(a, found.e.score));
+    mase_value_set(a, v, "loss", mase_value_float(a, found.e.loss));
     mase_value_push(a, j->measured, v);
     return MASE_OK;
 }
@@ -338,8 +334,7 @@ static enum mase_status write_files(struct job *j, struct mase_err *err)
     struct mase_arena *a = &j->c->arena;
     const char *network = mase_path_join(a, j->dir, "network");
     MASE_TRY(claim(j, err));
-    MASE_TRY(mase_manager_save(&j->manager, &j->work.graph, network, err));
-    MASE_TRY(mase_trained_keep(network, a, &j->work.trained, j->manager.env.files, err));
+    MASE_TRY(mase_work_save(&j->manager, &j->work.graph, network, &j->work.trained, err));
     MASE_TRY(write_configuration(j, network, err));
     return record(j, err);
 }

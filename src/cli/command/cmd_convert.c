@@ -93,19 +93,6 @@ static enum mase_status open_network(struct job *j, struct mase_opened *net, str
     return (values ? mase_cli_net_open : mase_cli_net_outline)(net, j->c, j->word.text, err);
 }
 
-/* A folder with a network, and how the data was scaled that its weights were trained on. */
-static enum mase_status save_folder(struct job *j, const struct mase_opened *net,
-                                    const struct mase_checkpoint_info *trained,
-                                    struct mase_err *err)
-{
-    struct mase_arena *a = &j->c->arena;
-    const struct mase_checkpoint_info unknown = { 0 };
-    struct mase_value *files = mase_value_list(a);
-    MASE_TRY(mase_trained_keep(j->out, a, &unknown, files, err)); /* of other weights */
-    MASE_TRY(mase_cli_net_save(j->c, net, j->out, err));
-    return mase_trained_keep(j->out, a, trained, files, err);
-}
-
 static enum mase_onnx_dialect dialect_of(const struct mase_cli *c)
 {
     const char *word = mase_cli_text(c, MASE_CLI_dialect);
@@ -143,7 +130,7 @@ static enum mase_status write_network(struct job *j, const struct mase_opened *n
     j->done.tensors = 0;
     mase_graph_each_param(net->graph, count_tensor, &j->done);
     return mase_ends_with(j->out, ".onnx") ? write_onnx(j, net, err)
-                                           : save_folder(j, net, trained, err);
+                                           : mase_cli_net_save(j->c, net, j->out, trained, err);
 }
 
 /* Quantised first, if a configuration says so. */
@@ -172,7 +159,7 @@ static enum mase_status replace_weights(struct job *j, struct mase_err *err)
     if (!st)
         st = mase_cli_load_weights(net.graph, j->c, j->in, err);
     if (!st)
-        st = save_folder(j, &net, &trained, err);
+        st = mase_cli_net_save(j->c, &net, j->out, &trained, err);
     mase_work_close(&net);
     return st;
 }

@@ -21,13 +21,11 @@ struct job {
     struct mase_opened work; /* its graph is owned */
     const char *project_dir;
     uint64_t started;
-    struct mase_dataset *data; /* owned, like the next */
-    struct mase_predictor *predictor;
+    struct mase_dataset *data; /* owned */
     const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
     struct mase_classes classes;
-    int threads;
     struct mase_objective objective;
-    struct mase_evaluation e;
+    struct mase_measurement found;
     double seen; /* share of the rows that was trained on */
 };
 
@@ -63,18 +61,8 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_match_inputs(&j->data, j->c, &j->work, err));
     j->began = mase_cli_graph_text(&j->c->arena, j->model, j->work.graph);
     MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
-    const int64_t asked = mase_cli_value(j->c, MASE_CLI_threads)->i;
-    j->threads = mase_predict_threads(j->work.graph, &j->work.sample, rows_of(j).count, (int)asked);
-    const struct mase_predictor_opts opts = {
-        .threads = j->threads,
-        .coupled_batch = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
-        .usual = rows_of(j).count,
-        .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
-        .batch = mase_cli_loss_batch(j->c, &j->objective),
-        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
-    };
     mase_cli_tell_draws(j->work.graph);
-    return mase_predictor_new(&j->predictor, j->work.graph, &j->work.sample, &opts, err);
+    return MASE_OK;
 }
 
 /* ---- tables ---- */
@@ -105,7 +93,7 @@ static void put_overall(struct job *j)
 {
     static const char *const headers[] = { "Test metric", "DataLoader 0", NULL };
     static const char *const more[] = { "Also", "Value", NULL };
-    const struct mase_evaluation *e = &j->e;
+    const struct mase_evaluation *e = &j->found.e;
     const struct mase_dataset_info *info = mase_dataset_info(j->data);
     struct mase_table t = mase_table(&j->c->arena, headers);
     add_number(&t, score_key(j), "%.9g", e->score);
@@ -141,7 +129,7 @@ static void set_rate(struct mase_table *t, int row, int column, double rate)
 static void put_classes(struct job *j)
 {
     static const char *const headers[] = { "Class", "Samples", "Precision", "Recall", "AUC", NULL };
-    const struct mase_evaluation *e = &j->e;
+    const struct mase_evaluation *e = &j->found.e;
     struct mase_table t = mase_table(&j->c->arena, headers);
     t.align[0] = MASE_ALIGN_LEFT;
     for (int c = 0; c < e->classes; c++) {
@@ -157,7 +145,7 @@ static void put_classes(struct job *j)
 
 static void put_outputs(struct job *j)
 {
-    const struct mase_metric_table *m = &j->e.by_output;
+    const struct mase_metric_table *m = &j->found.e.by_output;
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { m->title };
     if (m->rows > ROWS_SHOWN) {
         mase_sheets_line(&j->c->sheets, "by output: %lld rows, which --json and run.json have",
@@ -187,8 +175,8 @@ static void put_confusion(struct job *j)
 {
     const char *const *names = j->classes.names;
     const char *headers[MASE_TABLE_MAX_COLUMNS + 1] = { "Truth \\ answer" };
-    const int C = j->e.classes;
-    if (C >= MASE_TABLE_MAX_COLUMNS || !j->e.confusion)
+    const int C = j->found.e.classes;
+    if (C >= MASE_TABLE_MAX_COLUMNS || !j->found.e.confusion)
         return;
     for (int c = 0; c < C; c++)
         headers[c + 1] = names[c];
@@ -198,7 +186,7 @@ static void put_confusion(struct job *j)
         const int row = mase_table_row(&t);
         mase_table_set(&t, row, 0, names[c]);
         for (int k = 0; k < C; k++)
-            mase_table_setf(&t, row, k + 1, "%lld", (long long)j->e.confusion[c * C + k]);
+            mase_table_setf(&t, row, k + 1, "%lld", (long long)j->found.e.confusion[c * C + k]);
     }
     put_table(j, "confusion", &t);
 }
@@ -209,7 +197,7 @@ static struct mase_value *results(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *v = mase_value_table(a);
-    const struct mase_evaluation *e = &j->e;
+    const struct mase_evaluation *e = &j->found.e;
     mase_value_set(a, v, "split",
                    mase_value_string(a, mase_cli_flag(j->c, MASE_CLI_all_rows) ? "all" : "test"));
     if (!e->support)
@@ -256,8 +244,8 @@ static enum mase_status write_files(const struct job *j, struct mase_value *foun
                                                       .graph = j->work.graph,
                                                       .weights = j->work.source,
                                                       .dataset = mase_cli_data_record(a, j->data),
-                                                      .isa = mase_predictor_isa(j->predictor),
-                                                      .threads = j->threads,
+                                                      .isa = j->found.isa,
+                                                      .threads = j->found.threads,
                                                       .results = found,
                                                       .files = files,
                                                       .started = j->started },
@@ -299,22 +287,30 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(set_up(j, err));
     tell_seen(j);
     mase_info("Testing model '%s'...", j->model->name);
-    const struct mase_evaluate_opts opts = { .rows = rows_of(j),
-                                             .objective = &j->objective,
-                                             .class_map = j->classes.map,
-                                             .detail = &j->c->arena };
-    MASE_TRY(mase_evaluate_rows(&j->e, j->predictor, j->data, &opts, err));
-    if (!isfinite(j->e.loss))
-        mase_warn("the loss is %g: some outputs of the network are NaN or infinite", j->e.loss);
+    const struct mase_measure how = {
+        .data = j->data,
+        .rows = rows_of(j),
+        .objective = &j->objective,
+        .class_map = j->classes.map,
+        .batch_size = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
+        .threads = (int)mase_cli_value(j->c, MASE_CLI_threads)->i,
+        .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
+        .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
+        .detail = &j->c->arena,
+    };
+    MASE_TRY(mase_work_measure(&j->found, j->work.graph, &how, err));
+    if (!isfinite(j->found.e.loss))
+        mase_warn("the loss is %g: some outputs of the network are NaN or infinite",
+                  j->found.e.loss);
     struct mase_value *found = results(j);
     if (mase_cli_wants_json(j->c)) {
         put_json(j, found);
     } else {
         put_overall(j);
-        if (j->e.support) {
+        if (j->found.e.support) {
             put_classes(j);
             put_confusion(j);
-        } else if (j->e.by_output.rows) {
+        } else if (j->found.e.by_output.rows) {
             put_outputs(j);
         }
     }
@@ -345,7 +341,6 @@ enum mase_status mase_cli_test(struct mase_cli *c, struct mase_err *err)
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     const enum mase_status st = run(&j, err);
-    mase_predictor_free(j.predictor);
     mase_work_close(&j.work);
     mase_dataset_close(j.data);
     return st;

@@ -41,9 +41,6 @@ struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct ma
 const struct mase_task *mase_cli_task(const struct mase_cli *c);
 enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Samples at once where it is evaluated: of a loss that need be no mean over the samples, as many
- * as train together; else 0, a good number. */
-int64_t mase_cli_loss_batch(const struct mase_cli *c, const struct mase_objective *o);
 /* A place within a loss of one's own becomes that in the file where it was set, if it was there. */
 void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err);
 /* "Accuracy" of "accuracy"; in a. */

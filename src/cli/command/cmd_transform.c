@@ -128,8 +128,7 @@ static enum mase_status save(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
     const char *dir = mase_path_join(a, j->transform_dir, "transformed_ckpt");
-    MASE_TRY(mase_manager_save(&j->manager, &j->work.graph, dir, err));
-    return mase_trained_keep(dir, a, &j->work.trained, j->manager.env.files, err);
+    return mase_work_save(&j->manager, &j->work.graph, dir, &j->work.trained, err);
 }
 
 /* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */

@@ -207,36 +207,38 @@ static bool should_test(const struct mase_report *r)
 }
 
 static enum mase_status evaluate(struct mase_evaluation *e, struct mase_report *r,
-                                 struct mase_graph *g, struct mase_err *err)
+                                 struct mase_graph *g, const struct mase_classes *classes,
+                                 struct mase_err *err)
 {
-    struct mase_predictor *p = NULL;
-    const int64_t rows = mase_dataset_split(r->samples.dataset, MASE_SPLIT_TEST).count;
     struct mase_objective objective;
+    struct mase_measurement found;
     MASE_TRY(mase_cli_objective(&objective, r->c, err));
-    const struct mase_predictor_opts opts = {
-        .threads = mase_predict_threads(g, &r->data.sample, rows,
-                                        (int)mase_cli_value(r->c, MASE_CLI_threads)->i),
-        .batch = mase_cli_loss_batch(r->c, &objective),
-        .coupled_batch = mase_cli_value(r->c, MASE_CLI_batch_size)->i,
-        .usual = rows,
+    const struct mase_measure how = {
+        .data = r->samples.dataset,
+        .rows = mase_dataset_split(r->samples.dataset, MASE_SPLIT_TEST),
+        .objective = &objective,
+        .class_map = classes->map,
+        .batch_size = mase_cli_value(r->c, MASE_CLI_batch_size)->i,
+        .threads = (int)mase_cli_value(r->c, MASE_CLI_threads)->i,
+        .detail = r->arena,
     };
-    MASE_TRY(mase_predictor_new(&p, g, &r->data.sample, &opts, err));
-    const enum mase_status st =
-        mase_evaluate(e, p, r->samples.dataset, &objective, MASE_SPLIT_TEST, 0, r->arena, err);
-    mase_predictor_free(p);
-    return st;
+    MASE_TRY(mase_work_measure(&found, g, &how, err));
+    *e = found.e;
+    return MASE_OK;
 }
 
 static enum mase_status measure_test(struct mase_report *r, struct mase_err *err)
 {
     struct mase_report_test *t = mase_new(r->arena, struct mase_report_test);
-    t->names = mase_dataset_info(r->samples.dataset)->class_names;
+    struct mase_classes classes;
+    mase_classes_match(&classes, r->arena, r->samples.dataset, &r->work.trained);
+    t->names = classes.names;
     t->split = "test";
     t->measured = true;
     t->weights = r->weights;
-    MASE_TRY(evaluate(&t->e, r, r->graph, err));
+    MASE_TRY(evaluate(&t->e, r, r->graph, &classes, err));
     if (r->before && r->before->weights)
-        MASE_TRY(evaluate(&t->before, r, r->before, err));
+        MASE_TRY(evaluate(&t->before, r, r->before, &classes, err));
     r->tested = t;
     return MASE_OK;
 }
