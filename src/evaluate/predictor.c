@@ -163,7 +163,7 @@ static enum mase_status make_workers(struct mase_predictor *p, int threads, stru
 
 static bool plan_mixes(const struct mase_predictor *p)
 {
-    return p->worker->plan && p->worker->plan->mixes && !p->graph->batch;
+    return p->worker->plan && p->worker->plan->least_samples && !p->graph->batch;
 }
 
 /* How many of n samples are taken at a time where the network mixes them. */

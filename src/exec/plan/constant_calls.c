@@ -114,7 +114,7 @@ static bool add_view(struct mase_plan *p, const struct mase_call *c)
     if (!in || !out || in == out || !in->weight || in->derived || c->node->no_grad ||
         mase_step_kind_of(c->node->op) != &mase_step_view)
         return false;
-    out->same = in->same ? in->same : in;
+    out->alias_of = in->alias_of ? in->alias_of : in;
     out->weight = mase_weight_as(p, in->weight, &out->tensor->shape);
     out->x = in->x;
     out->dx = in->dx;

@@ -88,7 +88,7 @@ static struct mase_slot *add_rounding(struct mase_plan *d, const struct mase_ten
 struct mase_slot *mase_derive_slot(struct mase_plan *d, const struct mase_tensor *t)
 {
     struct mase_slot *s = mase_plan_slot(d, t);
-    const struct mase_slot *from = s ? NULL : mase_plan_slot(d->of, t);
+    const struct mase_slot *from = s ? NULL : mase_plan_slot(d->derived_of, t);
     if (from && from->unrounded)
         return add_rounding(d, t, from->unrounded, from->asked);
     return from ? add_reading(d, from, t) : s;
@@ -155,7 +155,7 @@ static struct mase_weight *numbers_of_first(struct mase_plan *p, const struct ma
 
 static struct mase_weight *new_numbers(struct mase_plan *p, const struct mase_slot *slot)
 {
-    struct mase_plan *d = p->of ? p : p->derived;
+    struct mase_plan *d = p->derived_of ? p : p->derived;
     struct mase_slot *from = mase_plan_slot(d, slot->tensor);
     struct mase_weight *w = mase_new(&p->arena, struct mase_weight);
     *w = (struct mase_weight){ .shape = slot->tensor->shape, .count = from->rows };
@@ -189,7 +189,7 @@ struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *s
 struct mase_plan *mase_derive_plan(struct mase_plan *p)
 {
     struct mase_plan *d = mase_xcalloc(sizeof *d);
-    *d = (struct mase_plan){ .graph = p->graph, .k = p->k, .of = p, .train = p->train };
+    *d = (struct mase_plan){ .graph = p->graph, .k = p->k, .derived_of = p, .train = p->train };
     d->batch = d->samples = 1;
     d->stride = d->n = MASE_LANES;
     d->threads = 1;

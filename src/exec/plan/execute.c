@@ -94,8 +94,8 @@ enum mase_status mase_plan_check(const struct mase_plan *p, struct mase_err *err
 
 enum mase_status mase_plan_forward(struct mase_plan *p, struct mase_err *err)
 {
-    if (p->samples < p->mixes)
-        return mase_node_place(p->mixing, mase_batch_too_small(p->mixing, err), err);
+    if (p->samples < p->least_samples)
+        return mase_node_place(p->mixing_node, mase_batch_too_small(p->mixing_node, err), err);
     p->number++;
     if (p->train) /* else they were computed when the weights were read */
         mase_derive_forward(p, p->threads);

@@ -51,7 +51,7 @@ float *mase_plan_floats(int64_t n)
 
 static struct mase_slot *root(struct mase_slot *s)
 {
-    return s->same ? s->same : s;
+    return s->alias_of ? s->alias_of : s;
 }
 
 static int backward_time(const struct mase_plan *p, int step)
@@ -114,7 +114,7 @@ static void plan_lives(struct mase_plan *p)
 {
     for (int i = 0; i < p->step_count; i++) {
         struct mase_step *s = p->step[i];
-        if (!s->out->same)
+        if (!s->out->alias_of)
             s->out->born = s->out->dies = i;
         const int last = p->train && s->backward.count ? backward_time(p, i) : i;
         live_until(s->out, s->kind->forgets_out ? i : last);
@@ -137,8 +137,8 @@ static void plan_lives(struct mase_plan *p)
 /* Could the step's operand and result lie in one place? */
 static bool may_share(const struct mase_step *s, const struct mase_slot *in, int i)
 {
-    return s->kind->in_place && !s->out->same && s->out->born == i && in->lanes && s->out->lanes &&
-           in->rows == s->out->rows && !in->is_input;
+    return s->kind->in_place && !s->out->alias_of && s->out->born == i && in->lanes &&
+           s->out->lanes && in->rows == s->out->rows && !in->is_input;
 }
 
 static void share_values(struct mase_plan *p)
@@ -183,7 +183,7 @@ static void list_buffers(struct mase_plan *p, struct placing *pl)
     for (int i = 0; i < p->slot_count; i++) {
         struct mase_slot *s = p->slot[i];
         const int64_t size = s->rows * p->stride;
-        if (s->same || !s->lanes)
+        if (s->alias_of || !s->lanes)
             continue;
         if (!s->over)
             add_buffer(p, pl, (struct buffer){ &s->x, size, 0, s->born, s->dies });
@@ -308,7 +308,7 @@ static void place_single(struct mase_plan *p)
         p->single = p->single && p->step[i]->single;
     for (int i = 0; p->single && i < p->slot_count; i++) {
         struct mase_slot *s = p->slot[i];
-        if (s->lanes && !s->same)
+        if (s->lanes && !s->alias_of)
             s->single = mase_new_array(&p->arena, float, (size_t)(s->rows + MASE_LANES));
     }
 }

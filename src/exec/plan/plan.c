@@ -68,7 +68,7 @@ static enum mase_status add_result(struct mase_plan *p, struct mase_call *c,
                                    struct mase_err *err)
 {
     const struct mase_step_kind *kind = mase_step_kind_of(c->node->op);
-    if (!kind || (p->of && !kind->derives))
+    if (!kind || (p->derived_of && !kind->derives))
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: a plan cannot run %s%s", c->node->name,
                          mase_ops[c->node->op].name, kind ? " on parameters alone" : "");
     MASE_TRY(mase_axis_check(p, kind, c, out, err));

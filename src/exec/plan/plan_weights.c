@@ -174,7 +174,7 @@ static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
     struct mase_plan *p = s->plan;
     if (slot->why)
         return mase_fail(err, MASE_EUNSUPPORTED, "%s", slot->why);
-    if (slot->lanes && !p->of)
+    if (slot->lanes && !p->derived_of)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: %s: '%s' follows the samples of a batch; a plan needs one that does "
                          "not",
@@ -190,7 +190,7 @@ static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
 /* In a derived plan: what its plan has under t, a parameter or a constant; NULL: neither. */
 static struct mase_weight *numbers_outside(struct mase_plan *d, const struct mase_tensor *t)
 {
-    const struct mase_slot *slot = mase_plan_slot(d->of, t);
+    const struct mase_slot *slot = mase_plan_slot(d->derived_of, t);
     if (slot->unrounded || slot->derived)
         return NULL;
     if (!slot->weight)
@@ -206,7 +206,7 @@ enum mase_status mase_step_weight_of(struct mase_step *s, struct mase_weight **w
     *w = NULL;
     if (!t)
         return MASE_OK;
-    if (p->of && !mase_plan_slot(p, t))
+    if (p->derived_of && !mase_plan_slot(p, t))
         *w = numbers_outside(p, t);
     if (!*w)
         MASE_TRY(numbers_of(s, w, mase_rounded_for(s, mase_step_slot(s, t)), name, err));

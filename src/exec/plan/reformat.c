@@ -26,7 +26,7 @@ static const void *key_of(const struct mase_node *n)
 /* The plan that was asked for, not the derived one. */
 static struct mase_plan *whole(struct mase_plan *p)
 {
-    return p->of ? p->of : p;
+    return p->derived_of ? p->derived_of : p;
 }
 
 /* ---- remembering ---- */

@@ -63,7 +63,7 @@ void mase_step_add_input(struct mase_step *s, struct mase_slot *slot)
 
 struct mase_slot *mase_step_slot(const struct mase_step *s, const struct mase_tensor *t)
 {
-    return s->plan->of ? mase_derive_slot(s->plan, t) : mase_plan_slot(s->plan, t);
+    return s->plan->derived_of ? mase_derive_slot(s->plan, t) : mase_plan_slot(s->plan, t);
 }
 
 enum mase_status mase_step_operand(struct mase_step *s, const struct mase_tensor *t,
@@ -122,7 +122,7 @@ void mase_step_barrier_backward(struct mase_step *s)
 
 void mase_step_alias(struct mase_step *s, struct mase_slot *in)
 {
-    s->out->same = in->same ? in->same : in;
+    s->out->alias_of = in->alias_of ? in->alias_of : in;
 }
 
 struct mase_slot *mase_plan_add_lanes(struct mase_plan *p, const struct mase_shape *shape)

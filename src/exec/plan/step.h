@@ -29,7 +29,7 @@ struct mase_slot {
     float *x;                    // (rows, stride), or (rows)
     float *single;               // (rows): the same of a single sample, padded to 16
     float *dx;                   // the same, or NULL
-    struct mase_slot *same;      /* shares x and dx with this one (views) */
+    struct mase_slot *alias_of;  /* shares x and dx with this one (views) */
     struct mase_slot *unrounded; /* plain: a weight that each step rounds for itself, as */
     const struct mase_asked *asked;
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
@@ -163,7 +163,7 @@ struct mase_plan {
     int weight_count;
     struct mase_ptrmap weight_of; /* from parameters */
     struct mase_plan *derived;    /* computes what parameters alone decide; NULL: nothing */
-    struct mase_plan *of;         /* set: this is the derived plan of that one */
+    struct mase_plan *derived_of; /* set: this is the derived plan of that one */
     struct mase_weight **numbers; /* what steps of this plan read of derived values */
     int number_count, number_cap;
     struct mase_store *store;    /* buffers that take new values at the end of a step */
@@ -193,8 +193,8 @@ struct mase_plan {
     int grads_part; /* the number of grads among them */
     /* Evaluating, it computes of all samples of a batch together, which are so many at least; 0: a
      * sample's result is its own. And the node that does. */
-    int64_t mixes;
-    const struct mase_node *mixing;
+    int64_t least_samples;
+    const struct mase_node *mixing_node;
     int64_t first;       /* sample of the batch that lane 0 is */
     const uint32_t *row; /* what its samples are called in messages; NULL: first .. */
 };
@@ -230,7 +230,7 @@ struct mase_use {
 /* The first dimension of a sample: behind the batch, if there is one. */
 static inline int mase_plan_first(const struct mase_plan *p)
 {
-    return p->of ? 0 : 1;
+    return p->derived_of ? 0 : 1;
 }
 /* The shape of one sample of lanes; and the slot's shape with a batch of one, by which its rows are
  * broadcast. */

@@ -281,9 +281,9 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     b->batch_rstd = mase_new_array(&s->plan->arena, float, (size_t)b->channels);
     if (!s->plan->train && training)
         b->mean = b->var = b->tracked = NULL; /* always by the batch's own */
-    if (!s->plan->train && !b->mean && !s->plan->mixes) {
-        s->plan->mixes = b->per > 1 ? 1 : 2;
-        s->plan->mixing = c->node;
+    if (!s->plan->train && !b->mean && !s->plan->least_samples) {
+        s->plan->least_samples = b->per > 1 ? 1 : 2;
+        s->plan->mixing_node = c->node;
     }
     if (b->mean) /* else a single sample has no statistics */
         s->single = single;

@@ -29,9 +29,10 @@ static enum mase_status input_of(struct mase_step *s, const struct mase_tensor *
                                  struct mase_err *err)
 {
     MASE_TRY(mase_step_operand(s, t, err));
-    const struct mase_slot *last = s->in[s->in_count - 1], *root = last->same ? last->same : last;
+    const struct mase_slot *last = s->in[s->in_count - 1],
+                           *root = last->alias_of ? last->alias_of : last;
     for (*number = 1; *number < s->in_count; ++*number)
-        if (s->in[*number - 1] == root || s->in[*number - 1]->same == root) {
+        if (s->in[*number - 1] == root || s->in[*number - 1]->alias_of == root) {
             s->in_count--;
             break;
         }

@@ -160,7 +160,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     *d = (struct draw){ .normal = is_normal(c->node->op),
                         .seed = s->plan->seed,
                         .stream = mase_rng_name(s->node->name) };
-    if (s->plan->of) /* as the reference counts them */
+    if (s->plan->derived_of) /* as the reference counts them */
         d->each = shape->rank ? s->out->rows / shape->dim[0] : 1;
     mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)s->out->rows);
     return MASE_OK;

@@ -136,7 +136,7 @@ static struct mase_shape sample_shape(const struct mase_plan *p, const struct ma
                                       const struct mase_asked *asked)
 {
     struct mase_shape s = in->tensor->shape;
-    if (p->of)
+    if (p->derived_of)
         return mase_shape_to_rank(&s, asked->rank);
     s.dim[0] = 1;
     return s;
@@ -150,7 +150,7 @@ static void add_phases(struct mase_step *s, long rows)
     struct mase_gridded *g = r->grid;
     if (g && g->learned)
         mase_gridded_use(s, g);
-    if (g && (p->train || p->of))
+    if (g && (p->train || p->derived_of))
         mase_step_forward(s, find_grids, MASE_UNIT_ITEMS, 1);
     if (mase_gridded_moves(g))
         mase_step_forward(s, forward_learned, MASE_UNIT_ITEMS, rows);

@@ -65,7 +65,7 @@ enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err
                           prim == MASE_PRIM_reduce || prim == MASE_PRIM_scan ||
                           prim == MASE_PRIM_update;
     const enum mase_dtype dtype = s->out->tensor->dtype;
-    if (!mase_is_whole(dtype) || s->fault || s->plan->of)
+    if (!mase_is_whole(dtype) || s->fault || s->plan->derived_of)
         return MASE_OK;
     if (prim == MASE_PRIM_dot)
         return mase_fail(err, MASE_EUNSUPPORTED,
