@@ -243,7 +243,7 @@ static enum mase_child_end pump(struct pipes *p, struct mase_str *out, const str
     uint64_t start = mase_clock();
     const double own_ms =
         c->seconds * 1000 + GRACE_MS; /* its own alarm, which reports a line, comes first */
-    bool begun = false;
+    bool begun = false, ended = false;
     while (p->output >= 0) {
         const double spent = (double)(mase_clock() - start) / 1e6;
         if (spent >= (begun ? own_ms : START_MS + own_ms))
@@ -252,9 +252,11 @@ static enum mase_child_end pump(struct pipes *p, struct mase_str *out, const str
                                  { .fd = p->rest_size || !c->ask ? p->input : -1,
                                    .events = POLLOUT },
                                  { .fd = p->errors, .events = POLLIN } };
-        const int ready = poll(fds, 3, POLL_MS);
-        if (ready == 0 && has_ended(child))
+        const int ready = poll(fds, 3, ended ? 0 : POLL_MS);
+        if (ready == 0 && ended)
             return MASE_CHILD_DONE;
+        if (ready == 0)
+            ended = has_ended(child); /* it may have written since poll: look once more */
         if (ready <= 0)
             continue;
         if (fds[1].revents)
