@@ -213,8 +213,11 @@ static enum mase_status fill_table(struct mase_int_lowering *l, int64_t *code,
         mase_new_array(&l->scratch, struct mase_tensor *, (size_t)l->e->program->value_count);
     memcpy(t, l->known, (size_t)l->e->program->value_count * sizeof *t);
     t[mase_pvalue_of(&by->by[0]->param[0])->number] = &x;
-    for (int k = 0; k < by->count; k++)
-        MASE_TRY(mase_instr_run(by->by[k], &l->scratch, t, 1, err));
+    for (int k = 0; k < by->count; k++) {
+        struct mase_instr i = *by->by[k];
+        i.form = NULL; /* its types are those of a sample, and x has all codes */
+        MASE_TRY(mase_instr_run(&i, &l->scratch, t, 1, err));
+    }
     const float *y = mase_f32(t[by->by[by->count - 1]->result[0]->number]);
     for (int64_t k = 0; k < n; k++) {
         if (isnan(y[k]))
