@@ -95,7 +95,7 @@ void *mase_xrealloc(void *p, size_t size)
     }
     if (size > PTRDIFF_MAX - sizeof(struct mase_heap_block))
         mase_out_of_memory(size);
-    /* It may move: nobody finds it in the ledger meanwhile. */
+    /* The block may move, so it is out of the ledger while realloc runs. */
     struct mase_heap_block *b = block_of(p);
     struct mase_guard *g = b->guard;
     const size_t whole = sizeof *b + size;

@@ -1,21 +1,21 @@
 /*
- * confine.h - what the kernel refuses this process from now on, and whatever it becomes.
+ * confine.h - system call filters for this process and the programs that it executes.
  */
 #ifndef MASE_BASE_CONFINE_H
 #define MASE_BASE_CONFINE_H
 
 #include <stdbool.h>
 
-/* No network. Nothing here allocates, so a child may call it between fork and exec. */
+/* Forbid the network. Does not allocate, so a child may call it between fork and exec. */
 void mase_confine_network(void);
 
-/* No network, no further file, no other process or program, no signal to others. Where we know no
- * filter for the machine it does nothing: the limits that a reader has hold without it. */
+/* Forbid network, opening files, other processes and programs, and signals to others. On a machine
+ * without a known filter it does nothing; a reader's other limits hold without it. */
 void mase_confine_reader(void);
 
-/* The filter of system calls that a script puts on before it runs what it does not trust: steps for
- * the kernel's machine; own_id: k is to be the number of the process. Returns how many there are, 0
- * where we know none for the machine. */
+/* The filter of system calls that a script installs before it runs untrusted code: instructions for
+ * the kernel; own_id: the operand k to set to the process's number. Returns the number of
+ * instructions, 0 on a machine without a known filter. */
 enum { MASE_CONFINE_STEPS = 192 };
 struct mase_confine_step {
     unsigned code, yes, no, k;

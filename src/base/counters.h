@@ -1,5 +1,5 @@
 /*
- * counters.h - how often the process did what costs time: for debug messages and tests.
+ * counters.h - counters of expensive operations of the process, for debug messages and tests.
  */
 #ifndef MASE_BASE_COUNTERS_H
 #define MASE_BASE_COUNTERS_H
@@ -15,7 +15,7 @@ enum mase_counter {
     MASE_COUNTER_COUNT
 };
 
-void mase_count(enum mase_counter counter); /* one more; any thread */
+void mase_count(enum mase_counter counter); /* add one, from any thread */
 int64_t mase_counted(enum mase_counter counter);
 
 #endif /* MASE_BASE_COUNTERS_H */

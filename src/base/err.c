@@ -179,6 +179,6 @@ void mase_bug_at(const char *file, int line, const char *fmt, ...)
         mase_guard_leave(g, MASE_EBUG);
     }
     mase_fprintf(stderr, "%s:%d: bug: %s\n", file, line,
-                 text); /* in one piece, whoever else prints */
+                 text); /* in one call, so that other threads' output does not split it */
     abort();
 }

@@ -1,5 +1,6 @@
 /*
- * excerpt.h - the line of a text file that a message speaks of, with a caret under the fault.
+ * excerpt.h - the line of a text file that an error message refers to, with a caret under the
+ * fault.
  *
  *        12 | width = 99
  *           |         ^~
@@ -12,7 +13,7 @@
 #include <mase/err.h>
 #include <mase/str.h>
 
-/* Print it; print nothing when the file or the line cannot be had. */
+/* Print the excerpt, or nothing when the file or the line cannot be read. */
 void mase_excerpt_print(FILE *out, const char *path, const struct mase_loc *at);
 
 #endif /* MASE_BASE_EXCERPT_H */

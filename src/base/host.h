@@ -1,16 +1,16 @@
 /*
- * host.h - the program around the library: whose memory it takes, who hears its log, and what
- * becomes of a call that cannot go on.
+ * host.h - the host program: its allocator, its log and progress functions, and the guard around
+ * its calls.
  *
- * A guarded call ends by a status whatever happens. Without memory, or at a fault of our own, it is
- * left from wherever it is, and a ledger says what is to be undone: every block that was allocated
- * within it and every cleanup that was registered (alloc.h). Without a guard, as on the command
- * line, the first ends the process and the second aborts it.
+ * A guarded call always returns a status. When memory runs out, or at a fault of the library, a
+ * jump leaves the call from anywhere, and its ledger lists what to undo: every block that was
+ * allocated in it and every cleanup that was registered (alloc.h). Without a guard, as on the
+ * command line, running out of memory ends the process and a fault aborts it.
  *
- * What an object needs that is older than the call does not belong to the call: a chunk of an arena
- * that has chunks already, or a block that grows, stays where its elder is. Only an empty arena
- * must be named (mase_guard_keep_arena). What an older object is given as its own follows it
- * (mase_aligned_give), or comes from a heap of its own.
+ * Memory of an object that is older than the call does not belong to the call: a chunk of an arena
+ * that has chunks already, or a block that grows, is listed where the older chunk or block is. Only
+ * an empty arena must be named (mase_guard_keep_arena). A block that is given to an older object
+ * moves to that object's ledger (mase_aligned_give), or comes from a heap of its own.
  */
 #ifndef MASE_BASE_HOST_H
 #define MASE_BASE_HOST_H
@@ -25,76 +25,77 @@
 
 struct mase_pass;
 
-/* What the program around the library gave, for the length of a call; borrowed. log and progress
- * are called by one thread at a time, which need not be the one that called. */
+/* The functions of the host program, borrowed for the length of a call. log and progress are called
+ * by one thread at a time, which may differ from the thread that called the library. */
 struct mase_host {
     void *user;
-    /* realloc's contract; a size of 0 frees and gives NULL; NULL: the C library's. Several threads
-     * may call it at once, and blocks are freed by it after the call, too. */
+    /* As realloc; a size of 0 frees and returns NULL; NULL: the C library's. Several threads may
+     * call it at the same time, and it also frees blocks after the call. */
     void *(*alloc)(void *user, void *p, size_t size);
     void (*log)(void *user, enum mase_log_level level,
-                const char *message); /* NULL: nobody listens */
+                const char *message); /* NULL: messages are dropped */
     enum mase_log_level level;        /* below it, log is not called */
     void (*progress)(void *user, const char *title, int64_t done,
-                     int64_t total); /* NULL: nobody looks */
+                     int64_t total); /* NULL: progress is not reported */
     const struct mase_pass *const
         *passes; /* further passes that mase_pass_find finds, NULL-terminated; NULL: none */
 };
 
 typedef enum mase_status mase_guarded_fn(void *data, struct mase_err *err);
 
-/* Run fn(data, err) for this host. Without memory, everything that it allocated and has not given
- * back is freed, files it opened are closed, unfinished files removed, children ended: MASE_ENOMEM.
- * Our own fault (mase_bug) ends the same way as MASE_EBUG, with file, line and sentence. Calls may
- * be nested (a callback may call again): what such a call leaves alive is its caller's, and no
- * ledger's. host and err may be NULL. */
+/* Run fn(data, err) for this host. When memory runs out, everything that fn allocated and has not
+ * freed is freed, its files are closed, unfinished files removed, children ended, and the result is
+ * MASE_ENOMEM. A fault of the library (mase_bug) ends likewise as MASE_EBUG, with file, line and
+ * message. Calls may be nested (a callback may call the library): blocks that such a call leaves
+ * alive belong to its caller and are in no ledger. host and err may be NULL. */
 enum mase_status mase_guarded(const struct mase_host *host, mase_guarded_fn *fn, void *data,
                               struct mase_err *err);
 
-/* The host of the call under way on this thread; NULL: none, the command line. */
+/* The host of this thread's current call; NULL: no call, or the command line. */
 const struct mase_host *mase_host_current(void);
 
-/* Within a guarded call: chunks of this arena, which is older than the call, stay the arena's when
- * the call fails. */
+/* In a guarded call: keep chunks of this arena, which is older than the call, when the call fails.
+ */
 void mase_guard_keep_arena(const struct mase_arena *a);
 
 /* ---- parts of a call ---- */
 
-/* The guard in force on this thread; NULL: none. */
+/* The current guard of this thread; NULL: none. */
 struct mase_guard *mase_guard_current(void);
 
-/* Run a part of a call that must not be left by a jump: a thread's share of a parallel region, or
- * what is done under a lock. It fails alone, and what it leaves alive is parent's, the guard of the
- * thread that began the region. Without one, fn is just called. */
+/* Run a part of a call that a jump must not leave: a thread's share of a parallel region, or code
+ * that holds a lock. The part has a guard of its own; blocks that it leaves alive go to parent, the
+ * guard of the thread that began the region. parent NULL: only call fn. */
 enum mase_status mase_guarded_part(struct mase_guard *parent, mase_guarded_fn *fn, void *data,
                                    struct mase_err *err);
 
-/* Of a part, or of a nested call of our own: out of memory and our own fault end the call, or the
- * process where there is none; other statuses are returned. */
+/* Pass on the status of a part, or of the library's own nested call: MASE_ENOMEM and MASE_EBUG end
+ * the current call, or the process outside of calls; other statuses are returned. */
 enum mase_status mase_guard_propagate(enum mase_status status, const struct mase_err *err);
 
-/* Around a parallel region whose threads wait for each other: none of them can be left behind, so
- * no jump may lead out of it. Nothing in it asks for memory; a bug there aborts. */
+/* Suspend the guard around a parallel region with barriers, which no thread may leave by a jump.
+ * Code in the region does not allocate; a bug in it aborts. */
 struct mase_guard *mase_guard_suspend(void);
 void mase_guard_resume(struct mase_guard *g);
 
-/* Make what all calls of the process share, mostly under a lock, with the C library's memory. It
- * fails alone, and there is no host: once the lock is given back, mase_guard_propagate. */
+/* Run fn to make data that all calls of the process share, mostly under a lock, with the C
+ * library's allocator and without a host. A failure ends fn only: unlock, then call
+ * mase_guard_propagate. */
 enum mase_status mase_process_run(mase_guarded_fn *fn, void *data, struct mase_err *err);
 
 /* ---- objects that live through several calls ---- */
 
-/* The memory of an object that calls change: what they leave alive is the heap's, not the caller's.
- * A call that fails may leave pointers in the object to what it took back, so the object is broken
- * then: nothing but freeing it is allowed, and the heap does that without looking at it. */
+/* The heap of an object that several calls change: blocks that they leave alive belong to the heap.
+ * A call that fails may leave dangling pointers in the object; then it may only be freed, which the
+ * heap does without reading the object. */
 struct mase_heap;
 
 struct mase_heap *mase_heap_new(void);
-/* Run a call on the object. Where there is no guard, fn is just called. */
+/* Run a call on the object. Without a guard, only call fn. */
 enum mase_status mase_heap_run(struct mase_heap *p, mase_guarded_fn *fn, void *data,
                                struct mase_err *err);
 bool mase_heap_broken(const struct mase_heap *p);
-/* With all that is left in it; NULL is none. */
+/* Free the heap with all its blocks; NULL is allowed. */
 void mase_heap_free(struct mase_heap *p);
 
 /* ---- calling the host, for log.c and progress.c ---- */

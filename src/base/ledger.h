@@ -23,7 +23,7 @@ struct mase_heap_block {
     void *(*alloc)(void *user, void *p,
                    size_t size); /* frees the block; NULL: the C library does */
     void *user;
-    void (*end)(void *payload); /* undoes more than the memory; NULL: nothing more */
+    void (*end)(void *payload); /* cleanup beyond freeing memory; NULL: none */
 };
 _Static_assert(sizeof(struct mase_heap_block) % 16 == 0,
                "what follows it is aligned for everything");
@@ -37,7 +37,7 @@ struct mase_guard {
     jmp_buf jump;
     struct mase_guard *outer; /* the guard that was current on this thread before */
     struct mase_guard
-        *parent; /* of a part of a call: the guard of the whole, maybe on another thread */
+        *parent; /* for a part of a call: the guard of the whole call, perhaps on another thread */
     struct mase_guard
         *adopt_to; /* on success this guard gets the blocks that are still alive; NULL: none does */
     const struct mase_host *host;
@@ -45,7 +45,7 @@ struct mase_guard {
     enum mase_status status;
     struct mase_entry ledger;
     struct mase_kept_arena *kept_arenas;
-    pthread_mutex_t lock;    /* of the ledger: a thread may free what another allocated */
+    pthread_mutex_t lock;    /* for the ledger: a thread may free blocks of another */
     pthread_mutex_t calling; /* one thread at a time calls the host; recursive */
 };
 

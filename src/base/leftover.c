@@ -1,7 +1,7 @@
 /*
  * leftover.c - what a process that was killed left half written.
  *
- * Whoever writes beside a final name calls it .mase-PID-....tmp, a file or a folder of files. The
+ * An unfinished file or folder is called .mase-PID-....tmp and lies beside its final name. The
  * number tells whether its writer may still need it.
  */
 #include <mase/file.h>

@@ -3,8 +3,8 @@
  *
  * A program that has called setlocale may have a decimal comma, other letters and other spaces;
  * strtod, printf and isalpha follow it. Files and configurations do not: they have a decimal point
- * and the letters of ASCII. So these are the only functions here that read or print numbers or ask
- * what a character is; scripts/lint finds the C library's everywhere else.
+ * and the letters of ASCII. So the library reads and prints numbers and classifies characters by
+ * these functions only; scripts/lint rejects the C library's elsewhere.
  */
 #ifndef MASE_BASE_NUMBER_H
 #define MASE_BASE_NUMBER_H
@@ -28,7 +28,7 @@ int mase_fprintf(FILE *out, const char *fmt, ...) MASE_PRINTF(2, 3);
 /* Does the whole text match the pattern of a shell, as fnmatch has it? */
 bool mase_glob_match(const char *pattern, const char *text);
 
-/* What the system says of errno, in English. */
+/* The system's message for errno, in English. */
 const char *mase_strerror(int errnum);
 
 enum { MASE_NUMBER_BYTES = 32 }; /* hold the text of any */

@@ -7,11 +7,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What a call that fails ends: the ends of pipes and sockets that are open here, then the child. */
+/* The descriptors and the child to end when a call fails: pipes and sockets first, then the child.
+ */
 struct mase_process {
     int fd[6];   /* -1: none */
     pid_t child; /* 0: none; killed and waited for */
-    bool group;  /* it leads a process group, which goes with it */
+    bool group;  /* it leads a process group, which is killed with it */
 };
 
 /* A cleanup (alloc.h): NULL where there is no guard, freed by mase_xfree. */

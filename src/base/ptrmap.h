@@ -1,5 +1,5 @@
 /*
- * ptrmap.h - what belongs to a pointer: slots to tensors, weights to parameters.
+ * ptrmap.h - a map from pointers to pointers: from tensors to slots, from parameters to weights.
  */
 #ifndef MASE_BASE_PTRMAP_H
 #define MASE_BASE_PTRMAP_H
@@ -11,7 +11,7 @@ struct mase_ptrmap_entry {
     void *value;
 };
 
-/* Zeroed it is empty; its memory lies in the arena it grows in. */
+/* A zeroed map is empty; its memory is allocated in the arena given to mase_ptrmap_put. */
 struct mase_ptrmap {
     struct mase_ptrmap_entry *entry;
     size_t count, cap;
@@ -19,7 +19,7 @@ struct mase_ptrmap {
 
 /* NULL when absent, and for a key that is NULL. */
 void *mase_ptrmap_get(const struct mase_ptrmap *m, const void *key);
-/* The value replaces what the key had. */
+/* Set the value of a key, replacing an earlier one. */
 void mase_ptrmap_put(struct mase_ptrmap *m, struct mase_arena *a, const void *key, void *value);
 
 #endif /* MASE_BASE_PTRMAP_H */

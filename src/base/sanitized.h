@@ -1,5 +1,6 @@
 /*
- * sanitized.h - is this build one whose sanitizer has memory of its own, far beyond any limit?
+ * sanitized.h - does this build have a sanitizer whose shadow memory exceeds any limit of the
+ * address space?
  */
 #ifndef MASE_BASE_SANITIZED_H
 #define MASE_BASE_SANITIZED_H

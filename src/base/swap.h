@@ -1,5 +1,5 @@
 /*
- * swap.h - several files of a folder that take their places together, or not at all.
+ * swap.h - replace several files of a folder, all or none.
  *
  *     struct mase_swap *s = mase_swap_new(&a, dir, names, 2);
  *     enum mase_status st = mase_swap_begin(s, err);       // then write to mase_swap_next(s, i)
@@ -7,9 +7,10 @@
  *         st = mase_swap_commit(s, err);
  *     mase_swap_free(s);
  *
- * They are first written completely into a folder beside the old ones and flushed to disk, all
- * together, then change places with them; when one cannot, all change back. What is not written then is removed from its place. A
- * process that is killed while files change places leaves a mixture.
+ * New files are written to a temporary folder beside the old files, flushed to disk all at once,
+ * then exchanged with the old files; if one exchange fails, all are undone. An old file without a
+ * new one is removed. A process that is killed between exchanges leaves a mixture of old and new
+ * files.
  */
 #ifndef MASE_BASE_SWAP_H
 #define MASE_BASE_SWAP_H
@@ -19,16 +20,16 @@
 
 struct mase_swap;
 
-/* Names lie in a, which must outlive it. */
+/* The swap is allocated in a, which must outlive it. */
 struct mase_swap *mase_swap_new(struct mase_arena *a, const char *dir, const char *const *names,
                                 int count);
-/* Make the folder that is written to, and the one it is for, if there is none. */
+/* Make the temporary folder, and the final one if it does not exist. */
 enum mase_status mase_swap_begin(struct mase_swap *s, struct mase_err *err) MASE_MUST_CHECK;
 const char *mase_swap_folder(const struct mase_swap *s);
 const char *mase_swap_next(const struct mase_swap *s, int i);
-/* In the order of names. Nothing is allocated: no call ends in between. */
+/* Exchange the files in the order of names. Does not allocate, so no call ends halfway. */
 enum mase_status mase_swap_commit(struct mase_swap *s, struct mase_err *err) MASE_MUST_CHECK;
-/* The folder beside goes; without a commit, folders that were made for it, too. */
+/* Remove the temporary folder; without a commit, also the folders that were made for it. */
 void mase_swap_free(struct mase_swap *s);
 
 #endif /* MASE_BASE_SWAP_H */

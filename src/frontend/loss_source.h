@@ -1,6 +1,6 @@
 /*
- * loss_source.h - a loss of one's own: an expression of output and target, or a module or function
- * in a .py file, as a graph with these two inputs.
+ * loss_source.h - a user's own loss: an expression of output and target, or a module or function in
+ * a .py file, as a graph with these two inputs.
  *
  *     mean((output - target) ** 2) + 1e-3 * mean(abs(output))
  *     losses.py:FocalLoss(gamma=2)
@@ -10,13 +10,13 @@
 
 #include <mase/zoo.h>
 
-/* Is this more than the name of a loss? */
+/* Is this a user's own loss, not the name of a loss? */
 bool mase_loss_is_own(const char *text);
-/* What can be said of it before the network is known: whether an expression is one. Places in it
- * are those of the file MASE_LOSS_PLACE, whose first line it is. */
+/* Check the syntax of an expression, before the network is known. Errors have places in the file
+ * MASE_LOSS_PLACE, whose only line is the expression. */
 #define MASE_LOSS_PLACE "loss"
 enum mase_status mase_loss_check(const char *text, struct mase_err *err) MASE_MUST_CHECK;
-/* Its graph, with the values of its constants; target: of a sample. */
+/* The graph of a loss, with the values of its constants; target: that of a sample. */
 enum mase_status mase_loss_open(struct mase_graph **g, const char *text,
                                 const struct mase_data_info *output,
                                 const struct mase_tensor *target,

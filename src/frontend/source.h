@@ -1,13 +1,13 @@
 /*
- * source.h - models that a user brings: a torch.nn.Module in a .py file, a list of layers.
+ * source.h - a user's own models: a torch.nn.Module in a .py file, a list of layers.
  */
 #ifndef MASE_FRONTEND_SOURCE_H
 #define MASE_FRONTEND_SOURCE_H
 
 #include <mase/zoo.h>
 
-/* The graph of what call says, "Net" or "Net(width=3)" (NULL: the only class), in the Python file
- * at path or the module of that name, without weights. */
+/* The graph, without weights, of `call`, "Net" or "Net(width=3)" (NULL: the only class), in the
+ * Python file at path or the module of that name. */
 enum mase_status mase_source_trace(struct mase_graph **g, const char *path, const char *call,
                                    const struct mase_data_info *data,
                                    const struct mase_model_opts *opts,

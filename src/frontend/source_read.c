@@ -428,8 +428,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
     return mase_graph_follow_assigned(r->g, r->assigned, r->assigned_count, r->err);
 }
 
-/* A network that can be evaluated may fail while it is trained: whoever wants to train it hears
- * why. */
+/* The graph for training could not be traced: keep the reason for an attempt to train. */
 static void refuse_training(struct reading *r, const struct mase_value *fault)
 {
     const struct mase_loc at = get_place(r, fault);

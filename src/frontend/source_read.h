@@ -1,5 +1,5 @@
 /*
- * source_read.h - between the files that read the tracer's answer.
+ * source_read.h - declarations shared by the files that read the tracer's answer.
  */
 #ifndef MASE_FRONTEND_SOURCE_READ_H
 #define MASE_FRONTEND_SOURCE_READ_H
@@ -24,7 +24,7 @@ struct reading {
     struct mase_err *err;
 };
 
-/* The script's fault, or that of a file that meddles with it. */
+/* The answer is malformed: a fault of the script, or of user code that interferes with it. */
 enum mase_status mase_reading_malformed(const struct reading *r, const char *what);
 const char *mase_reading_text(const struct mase_value *v, const char *key); /* or NULL */
 bool mase_reading_number(const struct mase_value *v, double *out);
@@ -33,13 +33,13 @@ enum mase_status mase_reading_extend(struct reading *r, const struct mase_value 
 /* [[name, value], ...] */
 enum mase_status mase_reading_dict(struct reading *r, const struct mase_value *v,
                                    struct mase_arg *out);
-/* How a parameter or buffer starts. */
+/* Read the initial values of a parameter or buffer. */
 enum mase_status mase_reading_start(struct reading *r, const struct mase_value *v,
                                     struct mase_param *p);
 
 /* ---- questions (source_ask.c) ---- */
 
-/* What the tracer has recorded so far, told question by question. */
+/* The graph that the tracer has recorded so far, extended with each question. */
 struct mase_question {
     struct reading r;
     const struct mase_data_info *data;
@@ -47,7 +47,7 @@ struct mase_question {
     bool is_lost; /* a question could not be read: the nodes since are not known */
     struct mase_answers *known; /* private: what earlier ones were told */
 };
-/* How the new nodes are shaped, a line of JSON. data: a struct mase_question. */
+/* Answer with the shapes of the new nodes, one line of JSON. data: a struct mase_question. */
 void mase_question_reply(struct mase_str *reply, const char *question, size_t size, void *data);
 void mase_question_release(struct mase_question *q);
 

@@ -44,42 +44,42 @@ struct mase_int_gemm {
     long O, pairs;
 };
 
-/* What makes 16 bits of a number: clamp(round(x mul + add), lo, hi), to nearest, ties to even; or
- * of x / 2^shift; or of x factor + offset in float32. */
+/* How a number is rounded to 16 bits: clamp(round(x mul + add), lo, hi), to nearest, ties to even;
+ * or with x / 2^shift; or with x factor + offset in float32. */
 struct mase_int_line {
     double mul, add, lo, hi;
     int shift;
     float factor, offset;
-    bool divides, floor; /* of floats: by factor, not times it; down */
+    bool divides, floor; /* of floats: divide by factor, not multiply; round down */
 };
 
 /* ---- layers of integers, the numbers of a sample side by side (int_layer.inc.c) ---- */
 
-/* What numbers are stored in: bytes are codes less their lowest, so that none is below zero. */
+/* Storage types: bytes hold codes minus the lowest code, so that none is below zero. */
 enum mase_int_storage { MASE_INT_BYTES, MASE_INT_SHORTS, MASE_INT_LONGS };
-/* How sums become codes: they are them; clamp(round(sum factor + offset), lo, hi) in float32; or
- * of sum mul + add in double. To nearest, ties to even. */
+/* How sums are converted to codes: unchanged; clamp(round(sum factor + offset), lo, hi) in float32;
+ * or with sum mul + add in double. To nearest, ties to even. */
 enum mase_int_how { MASE_INT_SUMS, MASE_INT_BY_FLOAT, MASE_INT_BY_DOUBLE };
 
-/* Where number 0..15 of a tile has its weights, its bias and its constants: packing sixteen to 16
- * bits takes them out of this order. */
+/* The positions of weights, bias and constants of outputs 0..15 of a tile: packing sixteen sums to
+ * 16 bits permutes them. */
 static inline int mase_int_lane(int number)
 {
     return (number & 3) | (number & 4) << 1 | (number & 8) >> 1;
 }
 
-/* The sums of sixteen outputs: bias + sum over k of weight[k] words of the input, word[k]. A word
- * has four bytes or two shorts, and a weight as many. Bytes come in groups of four words, of two
- * and of one, in this order: in a group, products add up by pairs in 16 bits, which hold them (not
- * where the set of kernels has long_sums). */
+/* The sums of sixteen outputs: bias + sum over k of weight[k] word[k]. A word of the input has four
+ * bytes or two shorts, as has a weight. Words of bytes come in groups of four, of two and of one,
+ * in this order: in a group, products are added by pairs in 16 bits without overflow (except in
+ * sets of kernels with long_sums). */
 struct mase_int_tile {
     long fours, twos, ones; /* groups; of shorts, ones alone */
     const int32_t *word;    // (words)
     const int32_t *weight;  // (words, 16)
     const int32_t *bias;    // (16)
 };
-/* Constants of sixteen numbers. Those of a layer stand by lanes, the others in order; base, which
- * bytes are less, by lanes. */
+/* Constants of sixteen outputs. Those of a layer are in the order of lanes, others in the order of
+ * outputs; base, which is subtracted from codes in bytes, in the order of lanes. */
 struct mase_int_finish {
     float factor[16], offset[16], lo[16], hi[16], scale[16], shift[16], parts[16];
     double mul[16], add[16], lowest[16], highest[16];
@@ -119,7 +119,7 @@ struct mase_grad {
     bool add;
 };
 
-/* A channel: count rows of n lanes, stride apart, of which the first `samples` lanes count. */
+/* A channel: count rows of n lanes, stride apart, with samples in the first `samples` lanes. */
 struct mase_channel {
     const float *x;
     long count, stride, n, samples;
@@ -138,8 +138,8 @@ struct mase_cross_entropy {
     int64_t correct; /* out: samples whose largest logit is the label's */
 };
 
-/* C logit rows beside those of a teacher: (1 - share) of the cross entropy, and of its gradient,
- * and share T T KL(softmax(teacher / T) || softmax(logits / T)). */
+/* C logit rows and those of a teacher: the loss is (1 - share) cross entropy + share T T
+ * KL(softmax(teacher / T) || softmax(logits / T)). */
 struct mase_distillation {
     const float *logits;  // (C, n)
     const float *teacher; // (C, n), its own stride
@@ -161,7 +161,7 @@ struct mase_pointwise_loss {
     float *loss;         // (n): each sample's sum, not yet weighted by scale
     long rows, n, samples, stride, target_stride;
     float scale; /* of the gradient */
-    float delta; /* huber: where it becomes straight */
+    float delta; /* huber: the difference beyond which it is linear */
 };
 
 /* One optimiser step over flat arrays. */
@@ -172,7 +172,8 @@ struct mase_optim {
     float clip;         /* gradients are multiplied by this */
     float decay;        /* of the weight, added to the gradient; 0 when it is decoupled */
     float keep;         /* of the weight itself: 1, less when the decay is decoupled */
-    float beta1, take1; /* m = beta1 m + take1 g; sgd: beta1 is the momentum; lion: of its way */
+    float beta1, take1; /* m = beta1 m + take1 g; sgd: beta1 is the momentum; lion: for the
+                           direction of the step */
     float beta2, take2; /* v = beta2 v + take2 g g; lion: m = beta2 m + take2 g */
     float root, eps;    /* adam: the step is divided by root sqrt(v) + eps */
     float step;         /* the learning rate, for adam over the correction of m's bias */
@@ -228,29 +229,30 @@ struct mase_dot {
     float scale;
 };
 
-/* One row of what a per-sample normalisation keeps: its statistics, and the sums of the gradient
- * over its count rows. */
+/* One row of statistics of a per-sample normalisation, and the sums of the gradient over its count
+ * rows. */
 struct mase_standard {
     const float *x, *mean, *rstd;
     const float *sum, *sum_z;
     long count;
 };
 
-/* One hidden unit of an LSTM or GRU at one step. Forward takes the sums of its gates and leaves the
- * gates; backward takes those and leaves the gradients of the sums. */
+/* One hidden unit of an LSTM or GRU at one time step. Forward replaces the sums of its gates by the
+ * gates; backward replaces the gates by the gradients of the sums. */
 struct mase_unit_rows {
-    float *gate[4];      /* lstm: i, f, g, o; gru: r, z, n */
-    float *inner;        /* gru: what h adds to n, before r weighs it; backward its gradient */
+    float *gate[4]; /* lstm: i, f, g, o; gru: r, z, n */
+    float *inner;   /* gru: the part of n from h, before the factor r; backward: its gradient */
     const float *before; /* lstm: c of the step before, gru: h; NULL: zero */
     float *c, *tanh_c;   /* lstm: of this step */
     float *h;            /* forward */
-    float *dh;           /* backward; gru: that of h before, as far as z passes it, is left here */
-    float *dc;           /* lstm, backward: that of c before is left here */
+    float *dh; /* backward; gru: replaced by the part of the gradient of the previous h that passes
+                  through z */
+    float *dc; /* lstm, backward: replaced by the gradient of the previous c */
 };
 
-/* What some rows of at most MASE_SUMMARY_LANES lanes hold, those sixteen apart together: extremes,
- * which pass NaN by, and sums of the differences from a number near the mean. The sums are finite
- * only if all values are. */
+/* Statistics of some rows of at most MASE_SUMMARY_LANES lanes, kept for each lane modulo 16:
+ * extremes, which ignore NaN, and sums of differences from a number near the mean. The sums are
+ * finite only if all values are. */
 enum { MASE_SUMMARY_LANES = 64 };
 struct mase_summary {
     float min[MASE_LANES], max[MASE_LANES];
@@ -271,7 +273,7 @@ struct mase_grid;
 
 struct mase_kernels {
     const char *isa;
-    bool long_sums; /* products of bytes go to 32 bits at once: any words make a group */
+    bool long_sums; /* products of bytes are added in 32 bits, so words need no groups */
 #define KERNEL_ROW(name, args) void(*name) args;
 #include "kern/kernels.def"
 };
@@ -281,7 +283,8 @@ extern const char *const mase_isa_names[]; /* "scalar", "avx2", "avx512", "vnni"
 bool mase_isa_supported(enum mase_isa isa);
 /* One set; a bug if this CPU lacks it. */
 const struct mase_kernels *mase_kernels_of(enum mase_isa isa);
-/* The best this CPU has, or what MASE_ISA asks for: unknown or absent sets are an error. */
+/* The best set for this CPU, or the set that MASE_ISA names; an unknown or unsupported set is an
+ * error. */
 enum mase_status mase_kernels_select(const struct mase_kernels **k,
                                      struct mase_err *err) MASE_MUST_CHECK;
 

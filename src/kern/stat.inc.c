@@ -75,7 +75,7 @@ static INLINE void summary_rows(struct summing *s, const struct mase_channel *c,
     widen(s->squares, squares, first > 0);
 }
 
-/* The same where the last lanes are no samples. */
+/* Sums of lanes of which the last are padding. */
 static inline void summary_some(struct summing *s, const struct mase_channel *c, long first,
                                 long last, float from, bool absolute)
 {

@@ -6,9 +6,9 @@
 
 #include <mase/str.h>
 
-/* Append text so that it stands for itself between tags and inside a double-quoted attribute. What
- * XML forbids even escaped (malformed bytes, controls) becomes the replacement character; line
- * feeds and tabs stay. */
+/* Append text, escaped for use between tags and inside a double-quoted attribute. Characters that
+ * XML forbids even escaped (malformed bytes, controls) become the replacement character; line feeds
+ * and tabs are kept. */
 void mase_markup_add(struct mase_str *out, const char *text);
 
 #endif /* MASE_VALUE_MARKUP_H */

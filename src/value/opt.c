@@ -364,8 +364,8 @@ static void default_text(void *f, const struct mase_opt *row)
     *(const char **)f = row->text;
 }
 
-/* None ("NA") is a value only where none is the default: whoever reads another option counts on a
- * text. */
+/* None ("NA") is allowed only where none is the default: readers of other options rely on a text.
+ */
 static bool may_be_none(const struct mase_opt *row)
 {
     return !row->required && !row->text;

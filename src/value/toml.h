@@ -1,5 +1,5 @@
 /*
- * toml.h - what the files of the TOML reader share. Private to src/value/toml_*.c.
+ * toml.h - declarations shared by the files of the TOML reader, src/value/toml_*.c.
  *
  *     toml_lex.c     the text: checking its bytes, moving through it, places, blanks, comments
  *     toml_string.c  the four kinds of string
@@ -17,7 +17,7 @@
 
 enum { TOML_DEPTH_MAX = 200 };
 
-/* How a table or list came to be decides what may still be added to it. */
+/* How a table or list was defined, which decides what may still be added to it. */
 enum toml_origin {
     TOML_IMPLICIT, /* named on the way to another: [a] in [a.b]; may still be defined once */
     TOML_HEADER,   /* [a] or an element of [[a]] */
@@ -26,7 +26,7 @@ enum toml_origin {
     TOML_ARRAY,    /* the list behind [[a]] */
 };
 
-/* Each table and list of a tree being read is the first member of one of these. */
+/* Each table and list of a tree that is being read is the first member of a toml_node. */
 struct toml_node {
     struct mase_value v;
     enum toml_origin origin;
@@ -52,7 +52,7 @@ struct toml_key {
 
 /* ---- toml_lex.c ---- */
 
-/* Bytes that TOML forbids wherever they stand: malformed UTF-8, control characters, a lone CR. */
+/* Refuse bytes that TOML forbids everywhere: malformed UTF-8, control characters, a lone CR. */
 enum mase_status mase_toml_check_text(struct toml *t) MASE_MUST_CHECK;
 
 int mase_toml_peek(const struct toml *t);                /* the byte at pos, -1 at the end */
@@ -85,8 +85,8 @@ enum mase_status mase_toml_number(struct toml *t, struct mase_value *v, const ch
 
 /* ---- toml_table.c ---- */
 
-/* Read a dotted key at pos, entering from *table what its parts before the last name: as [a.b] does
- * (header) or as a.b = 1 does. *table gets the table that *last belongs to. */
+/* Read a dotted key at pos, and go from *table to the table that the parts before the last name, as
+ * [a.b] does (header) or as a.b = 1 does. *table becomes the table that *last belongs to. */
 enum mase_status mase_toml_walk_key(struct toml *t, struct toml_node **table, struct toml_key *last,
                                     bool header) MASE_MUST_CHECK;
 /* An empty table or list in parent (NULL: the root), refused when too deep. */

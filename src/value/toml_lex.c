@@ -2,8 +2,8 @@
  * toml_lex.c - moving through the text of a TOML file and naming places in it.
  *
  * The bytes are checked once, before anything is read: no construct of TOML admits malformed UTF-8,
- * a control character other than tab and line end, or a CR without its LF, so nobody behind this
- * file meets one.
+ * a control character other than tab and line end, or a CR without its LF, so the other files need
+ * not check for one.
  */
 #include <string.h>
 

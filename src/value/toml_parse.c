@@ -119,7 +119,8 @@ static enum mase_status read_inline_table(struct toml *t, struct mase_value **ou
 {
     struct toml_node *table;
     size_t start = t->pos++;
-    /* open to its own dotted keys only: nobody else can reach it before it is added and closed */
+    /* open to its own dotted keys only: no other statement can reach it before it is added and
+     * closed */
     MASE_TRY(
         mase_toml_node_new(t, &table, parent, MASE_TABLE, TOML_CLOSED, mase_toml_from(t, start)));
     *out = &table->v;

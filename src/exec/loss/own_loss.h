@@ -1,5 +1,5 @@
 /*
- * own_loss.h - a loss that is a graph of its own, with the inputs output and target.
+ * own_loss.h - a user's own loss: a graph with the inputs output and target.
  *
  * The part that computes sample by sample is a plan for each tile of a batch. The part that mixes
  * samples, mostly a mean, is a second plan whose one sample is the batch. So a loss equals what

@@ -71,7 +71,7 @@ static void plan_gradients(struct mase_plan *p)
     for (int i = p->step_count - 1; i >= 0; i--) {
         struct mase_step *s = p->step[i];
         if (!root(s->out)->has_grad || !s->out->needs_grad)
-            s->backward.count = 0; /* nobody uses the result, or nothing can be trained by it */
+            s->backward.count = 0; /* no gradient reaches the result, or none is needed */
         for (int j = 0; j < s->in_count; j++) {
             struct mase_slot *in = root(s->in[j]);
             if (!s->backward.count || !in->needs_grad)
@@ -173,7 +173,7 @@ static void add_buffer(struct mase_plan *p, struct placing *pl, struct buffer b)
 {
     pl->buffer = mase_arena_grow(&p->arena, pl->buffer, pl->count, &pl->cap, sizeof *pl->buffer);
     pl->buffer[pl->count] = b;
-    if (b.dies < b.born) /* nobody reads it: still it is written */
+    if (b.dies < b.born) /* no step reads it, but its own step writes it */
         pl->buffer[pl->count].dies = b.born;
     pl->count++;
 }

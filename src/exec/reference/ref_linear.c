@@ -51,7 +51,7 @@ static struct matrix transposed(struct matrix m)
     return m;
 }
 
-/* The same sum of integers. */
+/* A sum of products of integers, modulo 2^64. */
 static uint64_t whole_dot(const struct mase_tensor *a, int64_t oa, int64_t sa,
                           const struct mase_tensor *b, int64_t ob, int64_t sb, int64_t n)
 {

@@ -55,7 +55,7 @@ static enum mase_status class_loss(const struct mase_call *c, const struct entro
     return MASE_OK;
 }
 
-/* The same when the target gives a probability for each class. */
+/* The loss of a position whose target has a probability for each class. */
 static void share_loss(const struct entropy *e, int64_t first, double *loss, double *share)
 {
     double C = (double)e->axis.len;

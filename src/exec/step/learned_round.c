@@ -2,8 +2,8 @@
  * learned_round.c - rounding to grids in plans that train: what was cut passes no gradient back,
  * and steps and bounds may themselves be learned (plan_formats.h).
  *
- * A grid belongs to a block. What is learned of it is a parameter like any other; its gradient is
- * the sum over the rows of the block, row by row in their order, whoever computed them.
+ * Each block has a step and bounds. A learned one is a parameter like any other; its gradient is
+ * the sum over the rows of the block, always in their order, whatever threads computed the rows.
  */
 #include <math.h>
 #include <string.h>

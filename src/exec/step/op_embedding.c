@@ -25,7 +25,7 @@ static long picked(const struct embedding *e, float x)
     return picks(e, x) ? (long)x : 0;
 }
 
-/* All numbers: one item, so that the fault which is told is the first, whoever runs it. */
+/* All indices as one item, run by one thread, so that the first fault is reported. */
 static void check_indices(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;

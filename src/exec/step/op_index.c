@@ -31,7 +31,7 @@ static long target(const struct places *k, long r, float x)
     return k->base[r] + (is_place(k, x) ? (long)x : 0) * k->step;
 }
 
-/* One item, so that the fault which is told is the first, whoever runs it. */
+/* One item, run by one thread, so that the first fault is reported. */
 static void check_places(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;

@@ -49,7 +49,7 @@ static struct mase_standard standard_at(const struct mase_step *s, long row)
     return st;
 }
 
-/* The same with 0 for the mean; rstd sums squares first. */
+/* Statistics of an RMS norm: mean 0, and rstd from the squares. */
 static void lane_squares(float *mean, float *rstd, const struct mase_channel *x, double eps)
 {
     for (long i = 0; i < x->n; i++)

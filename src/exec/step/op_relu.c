@@ -23,7 +23,7 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
-/* The same for rows: with few samples there are more of them to share. */
+/* Share rows, not lanes, among threads: a small batch has more rows. */
 static void forward_rows(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;

@@ -97,7 +97,7 @@ static void forward_learned(const struct mase_step *s, long from, long to)
         mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
 }
 
-/* Where nobody asks for the gradient of x, it goes where that of the result was. */
+/* Without a gradient of x to compute, the result's gradient is the place to write to. */
 static void backward(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;

@@ -1,10 +1,10 @@
 /*
- * plan_formats.h - number formats in a plan: what the program's `round` becomes.
+ * plan_formats.h - number formats in a plan: the steps of the program's `round`.
  *
- * What follows the samples is rounded by a step of its own; a weight by each step that uses it,
- * once per forward when training, else once when weights are read; what is derived from weights
- * where it is computed; a constant once. Gradients pass back by the format's column, mostly as if
- * nothing were rounded, so no kind of step needs to know.
+ * A value with a batch axis is rounded by a step of its own; a weight by each step that uses it,
+ * once per forward in training, else once when weights are read; a value derived from weights where
+ * it is computed; a constant once. Gradients pass back as the format's row says, mostly unchanged,
+ * so kinds of steps do not depend on formats.
  *
  * In a plan whose formats change (reformat.c) every operand that could have a format is rounded,
  * those in float by copying.
@@ -16,7 +16,8 @@
 #include "exec/step/round_step.h"
 #include "quant/quant.h"
 
-/* Of a bias: the roundings whose steps make its own, and what they have learned. */
+/* Of a bias: the roundings whose steps multiply to the step of the bias, and their learned numbers.
+ */
 struct mase_asked_products {
     struct mase_products products;
     struct mase_param *learned[2][MASE_LEARNED_MAX]; /* of data, of weight */
@@ -28,15 +29,17 @@ struct mase_asked {
     const struct mase_node *node;
     int operand;                                  /* parameter of its signature, or MASE_RESULT */
     int rank;                                     /* dimensions that blocks are cut from */
-    struct mase_param *learned[MASE_LEARNED_MAX]; /* what the format learns of it */
-    const struct mase_asked_products *products;   /* NULL: it has steps of its own */
-    bool apart;        /* blocks would have to be cut across what a plan keeps apart */
-    bool writes, kept; /* in float the call writes into it; with formats it does not */
+    struct mase_param *learned[MASE_LEARNED_MAX]; /* learned numbers of the format */
+    const struct mase_asked_products *products;   /* NULL: the rounding has a step of its own */
+    bool apart; /* blocks would have to be cut across what a plan keeps apart */
+    bool writes,
+        kept; /* without formats the call writes into the operand; with formats it does not */
 };
 
-/* A weight's copy, and how it is rounded. */
+/* A rounded copy of a weight. */
 struct mase_rounded {
-    struct mase_weight weight; /* with a gradient of its own if it has a grid, else from's */
+    struct mase_weight
+        weight; /* with a gradient of its own if it has a grid, else that of `from` */
     struct mase_weight *from;
     struct mase_round how;
     struct mase_gridded *grid; /* NULL: gradients pass straight */
@@ -48,11 +51,11 @@ struct mase_rounded {
 
 struct mase_gridded_products;
 
-/* Values that lie on grids, one for each block. */
+/* Values that are rounded to a step with bounds for each block. */
 struct mase_gridded {
     struct mase_rounding how;
     const struct mase_gridded_products
-        *products;                               /* whose steps these are; NULL: they are its own */
+        *products; /* the roundings whose steps multiply to these; NULL: steps of its own */
     struct mase_weight *value[MASE_LEARNED_MAX]; /* what is learned of each block */
     int learned;
     int64_t blocks, rows;
@@ -64,29 +67,29 @@ struct mase_gridded {
         *seen; // (blocks) of data by which what is learned starts; of weights NULL
     int64_t stride, lanes;
 };
-/* NULL where a format needs none of this: gradients pass straight. r: its blocks, rows in all. */
+/* NULL for a format whose gradients pass straight. r: its blocks; rows: number of rows. */
 struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *asked,
                                   const struct mase_round *r, int64_t rows);
-/* The step's: it uses what is learned. */
+/* Record that the step uses the learned numbers. */
 void mase_gridded_use(struct mase_step *s, struct mase_gridded *g);
-/* Do its grids follow from what training learns, of it or of others? Before anything is learned,
- * its values stay as they are. */
+/* Do the steps depend on learned numbers, its own or those of other roundings? Until these have
+ * values, nothing is rounded. */
 bool mase_gridded_moves(const struct mase_gridded *g);
-/* Grids as they follow from what is learned now. */
+/* Recompute steps and bounds from the learned numbers. */
 void mase_gridded_refresh(const struct mase_gridded *g);
-/* What has no value yet is started by x, of which so many lanes are samples: of data by every x
- * since the first, of weights by that one. */
+/* Set learned numbers without a value from x, of which the first lanes are samples: for data from
+ * every x since the first, for weights from this x. */
 void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes, bool first);
-/* Of rows, by number: y, and later dx, with the sums of each row, (rows, 3). */
+/* Round rows, given by number, to y; and later compute dx, with the sums of each row, (rows, 3). */
 void mase_gridded_rows(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
                        const float *x, int64_t lanes, int64_t from, int64_t to);
 void mase_gridded_rows_back(const struct mase_gridded *g, const struct mase_kernels *k, float *dx,
                             float *sum, const float *dy, const float *x, bool add, int64_t lanes,
                             int64_t from, int64_t to);
-/* The gradients of what is learned of blocks from..to, out of the sums of their rows. */
+/* Compute the gradients of the learned numbers of blocks from..to from the sums of their rows. */
 void mase_gridded_learn(const struct mase_step *s, const struct mase_gridded *g, const float *sum,
                         int64_t from, int64_t to);
-/* All of a dense tensor; sum: (rows, 3), NULL when nothing is learned. */
+/* Round all of a dense tensor; sum: (rows, 3), NULL when nothing is learned. */
 void mase_gridded_single(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
                          const float *x);
 void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
@@ -94,41 +97,42 @@ void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels 
 void mase_gridded_dense_back(const struct mase_step *s, const struct mase_gridded *g, float *dx,
                              const float *dy, const float *x, bool add);
 
-/* Why a plan cannot pass gradients through this rounding other than straight; NULL: it need not. */
+/* The reason why a plan cannot pass back gradients through this rounding; NULL: it can. */
 const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how);
-/* to := from rounded, as the instruction says. */
+/* Round `from` to `to` as the instruction says. */
 enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i,
                                  struct mase_slot *to, struct mase_slot *from,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* from rounded by a step of its own, in a new slot with lanes. */
+/* Add a step that rounds `from` to a new slot with lanes. */
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
                                       const struct mase_asked *asked);
-/* What the step reads instead of slot: its own rounded copy, if slot is a weight to be rounded. */
+/* The slot that the step reads in place of slot: its own rounded copy, if slot is a weight to be
+ * rounded. */
 struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot);
-/* The step is prepared: it gives what it rounded its gradient. */
+/* After prepare: let the step pass gradients back to the weights that it rounded. */
 void mase_quantise_finish(struct mase_step *s);
-/* Can it be rounded to this format? */
+/* Can the value be rounded to this format? */
 bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f);
-/* Round all weights that do not change until they are read again. */
+/* Round all weights, after they were read. */
 void mase_quantise_weights(struct mase_plan *p);
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r);
 
 /* ---- where formats can change (reformat.c) ---- */
 
-/* One of these is rounded: the rows of a step whose own is a struct mase_round, a weight, or the
- * constant `from` into `to`. shape: as it was given to make the rounding. */
+/* A place where a format can change: a step whose own is a struct mase_round, a weight, or the
+ * constant `from`, rounded into `to`. shape: the shape that the rounding was made for. */
 struct mase_site {
     struct mase_asked asked;
-    struct mase_plan *plan; /* which does it: the plan or its derived one */
+    struct mase_plan *plan; /* the plan that rounds: the plan itself or its derived plan */
     struct mase_shape shape;
     struct mase_step *step;
     struct mase_rounded *rounded;
     float *to;
     const float *from;
-    struct mase_site_round *made; /* for formats it has had */
-    struct mase_site *next;       /* of the same node or module */
+    struct mase_site_round *made; /* roundings made so far, by format */
+    struct mase_site *next;       /* next place of the same node or module */
 };
-/* Remember a copy of it, if the plan's formats may change. */
+/* Record a copy of a place, if formats of the plan may change. */
 void mase_site_add(const struct mase_site *site);
 /* Round the constant of a site. */
 void mase_site_constant(const struct mase_site *site);

@@ -20,7 +20,7 @@ static bool is_sum(enum mase_op op)
     return op == MASE_OP_sum || op == MASE_OP_cumsum;
 }
 
-/* One item, so that the fault which is told is the first, whoever runs it. */
+/* One item, run by one thread, so that the first fault is reported. */
 static void look(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;

@@ -2,9 +2,8 @@
  * alias.c - what an operation that writes in place changes beside its operand.
  *
  * In PyTorch a slice, a reshaped tensor and the result of x.add_(1) lie in the memory of x. A graph
- * has values: after x.add_(1) later readers of x see the result, and nobody else does. Where
- * another value that lies in the same memory is read afterwards, the graph would compute something
- * else than PyTorch does; such a write is refused.
+ * has values: after x.add_(1) only later readers of x see the result. If another value in the same
+ * memory is read afterwards, the graph would differ from PyTorch, so such a write is refused.
  */
 #include "base/ptrmap.h"
 #include "ir/graph/bind_call.h"
@@ -184,7 +183,7 @@ static bool number_or(const struct mase_arg *a, int64_t otherwise, int64_t *out)
     return a->kind == MASE_ARG_INT || a->kind == MASE_ARG_NONE;
 }
 
-/* False: nobody knows. */
+/* Returns false when the span is unknown. */
 static bool get_span(const struct mase_arg *a, struct span *s)
 {
     if (a->kind == MASE_ARG_INT) {

@@ -1,7 +1,7 @@
 /*
  * bind_call.h - match given arguments to a signature of ops.def, as Python matches a call.
  *
- * In two steps, because a module's call takes what it was not given from the module:
+ * There are two steps, because a module supplies arguments that its call was not given:
  *
  *     MASE_TRY(mase_bind(&b, a, sig, args, kwargs, err));
  *     ... fill in b.value[i], b.bound[i] ...
@@ -25,11 +25,12 @@ enum mase_status mase_bind(struct mase_binding *b, struct mase_arena *a, const s
 enum mase_status mase_bind_defaults(struct mase_binding *b, struct mase_arena *a,
                                     const struct mase_sig *sig,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Could this be a call of op? What is missing is an error, unless a module would give it. */
+/* Check that these can be arguments of a call of op. A missing argument is an error, unless a
+ * module supplies it. */
 enum mase_status mase_bind_check(struct mase_arena *a, enum mase_op op, enum mase_node_kind kind,
                                  const struct mase_arg *args, const struct mase_arg *kwargs,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* What parameter i is when nothing is given, the earlier ones being value[]. */
+/* The default of parameter i, which may be the value of an earlier parameter in value[]. */
 struct mase_arg mase_bind_default(struct mase_arena *a, const struct mase_sig *sig, int i,
                                   const struct mase_arg *value);
 int mase_sig_find(const struct mase_sig *sig, const char *name); /* index or -1 */

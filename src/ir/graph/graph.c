@@ -51,7 +51,7 @@ static void collect_input(struct mase_node *in, void *data)
 
     if (in->graph != n->graph)
         mase_bug("node %s uses %s, a node of another graph", n->name, in->name);
-    /* whoever is mentioned a second time has n as its newest user already */
+    /* a node that is mentioned a second time has n as its newest user already */
     if (in->user_count && in->users[in->user_count - 1] == n)
         return;
     in->users = mase_arena_grow(a, in->users, in->user_count, &in->user_cap, sizeof *in->users);

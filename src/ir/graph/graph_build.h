@@ -8,7 +8,7 @@
  *                         MASE_ARGS(mase_arg_node(x), mase_arg_int(1)));
  *     mase_build_output(g, x);
  *
- * Arguments go by position. They are the builder's, not the user's: wrong ones are a bug.
+ * Arguments are positional. Wrong ones are a bug of the builder, not an error of the user.
  */
 #ifndef MASE_IR_GRAPH_GRAPH_BUILD_H
 #define MASE_IR_GRAPH_GRAPH_BUILD_H
@@ -25,7 +25,7 @@ struct mase_node *mase_build_input(struct mase_graph *g, const char *name, const
 /* Register the module of op's row under path, called or not. */
 struct mase_module *mase_build_module(struct mase_graph *g, enum mase_op op, const char *path,
                                       const struct mase_arg *args, int count);
-/* Register such a module and call it with x. */
+/* Register a module and call it with x. */
 struct mase_node *mase_build_layer(struct mase_graph *g, struct mase_node *x, enum mase_op op,
                                    const char *path, const struct mase_arg *args, int count);
 /* A call of a function, a method or a registered module, by its target. */

@@ -205,7 +205,7 @@ static bool is_learned(const struct mase_param *p)
 
 /* ---- steps of products ---- */
 
-/* Of data or weight as it is now. One step for all is anybody's, whose shape need not be known. */
+/* The current steps of data or weight. A format with a single step does not need the shape. */
 static bool find_factor(struct mase_factor *f, const struct mase_node *n, enum mase_operand o,
                         const struct mase_shape *s)
 {

@@ -1,9 +1,9 @@
 /*
  * module_tree.h - the parameters of a graph in the order of PyTorch's state dict.
  *
- * Modules are a flat list here; PyTorch walks a tree of containers: what a container holds itself
- * (parameters, then buffers), then its children in order of registration. The tree is made for the
- * length of one walk.
+ * Modules of a graph are a flat list; PyTorch walks a tree of containers: the parameters of a
+ * container, its buffers, then its children in order of registration. The tree is built for each
+ * walk.
  */
 #ifndef MASE_IR_GRAPH_MODULE_TREE_H
 #define MASE_IR_GRAPH_MODULE_TREE_H

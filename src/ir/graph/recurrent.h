@@ -1,5 +1,5 @@
 /*
- * recurrent.h - what nn.RNN, nn.LSTM, nn.GRU and their cells are made of, read once for parameters,
+ * recurrent.h - the sizes of nn.RNN, nn.LSTM, nn.GRU and their cells, read once for parameters,
  * shapes, the reference and plans.
  */
 #ifndef MASE_IR_GRAPH_RECURRENT_H
@@ -11,17 +11,17 @@ enum mase_cell { MASE_CELL_TANH, MASE_CELL_RELU, MASE_CELL_LSTM, MASE_CELL_GRU }
 
 struct mase_recurrent {
     enum mase_cell cell;
-    bool single; /* nn.RNNCell and its kin: one layer, one direction, one step */
+    bool single; /* nn.RNNCell, nn.LSTMCell, nn.GRUCell: one layer, one direction, one step */
     bool bias, batch_first;
     int layers, directions;
-    int64_t gates;  /* rows of a weight: so many for each hidden unit */
+    int64_t gates;  /* rows of a weight for each hidden unit */
     int64_t input;  /* features of the first layer's input */
     int64_t hidden; /* units */
-    int64_t state;  /* features of h: hidden, or what an LSTM projects it to */
+    int64_t state;  /* features of h: hidden, or the projection size of an LSTM */
     double dropout; /* between layers, in training */
 };
 
-/* From the attributes of a layer: wrong ones are named. */
+/* Read the attributes of a layer; an error names a wrong one. */
 enum mase_status mase_recurrent_read(struct mase_recurrent *r, const struct mase_module *m,
                                      struct mase_err *err) MASE_MUST_CHECK;
 /* "weight_ih" of a layer and direction: weight_ih_l1_reverse; of a cell it is the name itself. */
@@ -35,14 +35,14 @@ struct mase_recurrent_param {
 enum { MASE_RECURRENT_PARAMS = 5 };
 int mase_recurrent_params(struct mase_recurrent_param *p, const struct mase_recurrent *r,
                           int layer);
-/* Features that layer l is given. */
+/* Features of the input of layer l. */
 int64_t mase_recurrent_features(const struct mase_recurrent *r, int layer);
 
 /* A call of such a layer. */
 struct mase_sequence {
     struct mase_recurrent layer;
     int64_t steps, samples;
-    bool batched;                    /* else x has no dimension of samples */
+    bool batched;                    /* else x has no batch axis */
     const struct mase_tensor *x;     // (T, N, C), (N, T, C), (T, C); a cell's (N, C) or (C)
     const struct mase_tensor *h, *c; // (layers * directions, N, H) or NULL: zeros
 };

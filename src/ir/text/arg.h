@@ -1,5 +1,5 @@
 /*
- * arg.h - arguments: the ways in which they are written, their nodes, and as values.
+ * arg.h - arguments: printing, their nodes, conversion to values.
  */
 #ifndef MASE_IR_TEXT_ARG_H
 #define MASE_IR_TEXT_ARG_H
@@ -15,7 +15,7 @@ enum mase_arg_style {
 };
 void mase_arg_write(struct mase_str *out, const struct mase_arg *arg, enum mase_arg_style style);
 
-/* As a value for files and reports: nodes, tensors, slices and atoms as they print. */
+/* An argument as a value for files and reports; nodes, tensors, slices and atoms become texts. */
 struct mase_value *mase_arg_to_value(struct mase_arena *a, const struct mase_arg *arg);
 /* Texts are copied; a date or an atom is a text. */
 struct mase_arg mase_arg_from_value(struct mase_arena *a, const struct mase_value *v);
@@ -25,7 +25,7 @@ void mase_mg_quote(struct mase_str *out, const char *text);
 /* Letters, digits and _ . + -, starting with a letter or _: what .mg reads without quotes. */
 bool mase_mg_is_word(const char *text);
 
-/* A deep copy whose nodes are those map gives for the original's. */
+/* A deep copy with nodes replaced by map. */
 typedef struct mase_node *mase_map_node_fn(struct mase_node *n, void *data);
 struct mase_arg mase_arg_map(struct mase_arena *a, const struct mase_arg *arg,
                              mase_map_node_fn *map, void *data);

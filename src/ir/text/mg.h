@@ -1,5 +1,5 @@
 /*
- * mg.h - what the reader and the writer of .mg share, and the reader's tokens.
+ * mg.h - declarations shared by the reader and the writer of .mg, and the reader's tokens.
  *
  * The format is described at the head of mg_parse.c.
  */
@@ -55,12 +55,12 @@ struct mase_mg_parser {
     struct mase_graph *g;
     struct mase_err *err;
     int depth;                 /* of nested values */
-    bool ended_with_comma;     /* the items read last: what makes (1,) a tuple */
+    bool ended_with_comma;     /* the last list of items ended with a comma, as (1,) does */
     bool takes_atoms;          /* a bare word may be an argument of a call */
     int64_t bytes;             /* of weights asked for so far */
-    struct mase_mg_tied *ties; /* of the graph so far: what is tied to may stand below */
+    struct mase_mg_tied *ties; /* ties read so far: the other name may follow later */
     int tie_count, tie_cap;
-    struct mase_node *before; /* where nodes go; NULL: in front of the output, or at the end */
+    struct mase_node *before; /* insert nodes before this; NULL: before the output, or at the end */
     struct mase_node *added;  /* the last one */
 };
 
@@ -75,7 +75,7 @@ enum mase_status mase_mg_fail(struct mase_mg_parser *p, const char *fmt, ...) MA
 enum mase_status mase_mg_expected(struct mase_mg_parser *p, const char *what);
 /* Is the current token this mark or word? */
 bool mase_mg_at(const struct mase_mg_parser *p, const char *mark_or_word);
-/* Step over it, or fail. */
+/* Skip this mark or word, or fail. */
 enum mase_status mase_mg_need(struct mase_mg_parser *p, const char *mark_or_word) MASE_MUST_CHECK;
 /* The first line, "mase-graph 1". what: "a graph". */
 enum mase_status mase_mg_magic(struct mase_mg_parser *p, const char *what, const char *magic,
