@@ -1,6 +1,6 @@
 /*
- * api_net.c - networks of programs: opened, copied, given up.
- * */
+ * api_net.c - networks of programs: open, copy, release.
+ */
 #include "api/objects.h"
 
 #include <string.h>

@@ -1,17 +1,18 @@
 /*
  * confine.c - what the kernel refuses a process.
  *
- * For another program that takes a child's place: before that it loses the network, by a network
- * namespace of its own where the kernel grants one, and by a filter of system calls; twice, because
- * containers often forbid new namespaces, and a kernel may be built without filters. It may still
- * start programs, since the python3 in PATH is often a script that looks for the real one. A second
- * filter is sent to the script, which puts it on before it looks at the user's file: from then on
- * no process is started (threads are), none becomes another program, none but itself is sent
- * signals or looked into, and its limits stay. For a process of ours that reads what it cannot
- * trust: all of that at once, and no file is opened or named.
+ * Before a child executes another program it loses the network, by a network namespace of its own
+ * where the kernel grants one, and by a filter of system calls; both, because containers often
+ * forbid new namespaces, and a kernel may be built without filters. The program may still start
+ * programs, since the python3 in PATH is often a script that looks for the real one. The tracing
+ * script gets a second filter, which it installs before it opens the user's file: from then on it
+ * cannot start processes (threads are allowed), execute programs, send signals to other processes,
+ * inspect them, or raise its limits. A process of this library that reads untrusted files gets all
+ * of this at once, and cannot open or name files.
  *
- * Filters are programs for the kernel's BPF machine. They look at numbers only, never at memory,
- * and stay for good. Calls of another architecture, whose numbers mean other calls, are refused.
+ * Filters are programs for the kernel's BPF machine. They see numbers only, never memory, and
+ * cannot be removed. System calls of another architecture, whose numbers mean other calls, are
+ * refused.
  */
 #define _GNU_SOURCE /* unshare */
 
@@ -97,7 +98,7 @@ static size_t argument(int i)
     return offsetof(struct seccomp_data, args) + (size_t)i * sizeof(uint64_t);
 }
 
-/* The call only with this argument; own_id: the process's own number. */
+/* Allow the call only if its argument i is k, or, if own_id, the number of the process itself. */
 static void only_with(struct filter *f, long call, int i, bool own_id, unsigned k)
 {
     skip_if(f, (unsigned)call, 0, 4);

@@ -125,10 +125,12 @@ void mase_raw_set_array_name(struct mase_raw *r, const struct mase_array_names *
 
 /* ---- columns ---- */
 
+/* Replace the first column of each further input, in more[i].dim[0], by its number of columns.
+ * Returns the shape of the first input. */
 struct mase_shape mase_raw_shape_inputs(struct mase_raw *r)
 {
     const int64_t all = r->features - r->targets, first = r->more_count ? r->more[0].dim[0] : all;
-    for (int i = 0; i < r->more_count; i++) { /* from the first column to the number of them */
+    for (int i = 0; i < r->more_count; i++) {
         const int64_t end = i + 1 < r->more_count ? r->more[i + 1].dim[0] : all;
         r->more[i].dim[0] = end - r->more[i].dim[0];
     }

@@ -20,6 +20,7 @@ struct look {
     int size;
 };
 
+/* The result of a node for the batch size number l->size. */
 static const struct mase_arg *look_up(const struct mase_node *n, void *data)
 {
     const struct look *l = data;

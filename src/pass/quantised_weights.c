@@ -1,6 +1,6 @@
 /*
- * quantised_weights.c - the weights and biases that quantised layers compute with, held against
- * their grid.
+ * quantised_weights.c - the weights and biases that quantised layers compute with, and whether they
+ * are values of their formats.
  */
 #include <math.h>
 
@@ -90,7 +90,7 @@ static void add(struct found *f, const struct mase_node *n, const char *name,
     p->step = mase_format_step(r.format);
 }
 
-/* What was learned counts. */
+/* The rounding with the learned numbers of its format. */
 static struct mase_rounding rounding_of(const struct mase_node *n, char mark)
 {
     const struct mase_rounding r = mase_mark_rounding(n, mark);

@@ -55,15 +55,15 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
     return mase_channels_fit(s, role, p->axis, p->block_size, err);
 }
 
-static bool negative(const struct lsq *p, enum mase_sign sign)
+static bool has_negative_codes(const struct lsq *p, enum mase_sign sign)
 {
     return p->is_signed == MASE_NA ? sign == MASE_SIGNED : p->is_signed;
 }
 
 static struct mase_grid codes(const struct lsq *p, enum mase_sign sign)
 {
-    const float steps = ldexpf(1.0f, (int)p->width - (negative(p, sign) ? 1 : 0));
-    return (struct mase_grid){ 1, negative(p, sign) ? -steps : 0.0f, steps - 1 };
+    const float steps = ldexpf(1.0f, (int)p->width - (has_negative_codes(p, sign) ? 1 : 0));
+    return (struct mase_grid){ 1, has_negative_codes(p, sign) ? -steps : 0.0f, steps - 1 };
 }
 
 /* 1 for the single positive code of signed integers of one bit. */
@@ -149,14 +149,14 @@ static struct mase_grid pact_codes(const struct lsq *p, enum mase_sign sign)
 {
     struct mase_grid g = codes(p, sign);
     g.hi = most(&g);
-    g.lo = negative(p, sign) ? -g.hi : 0.0f;
+    g.lo = has_negative_codes(p, sign) ? -g.hi : 0.0f;
     return g;
 }
 
 static void pact_start(float *value, const struct mase_block_size *s, const void *opaque,
                        enum mase_sign sign)
 {
-    const float low = negative(opaque, sign) ? -s->min : 0.0f;
+    const float low = has_negative_codes(opaque, sign) ? -s->min : 0.0f;
     const float largest = low > s->max ? low : s->max;
     value[0] = largest > 0 ? largest : 1.0f;
 }
@@ -173,7 +173,7 @@ static void pact_gradient(float *d, const float sum[3], const float *value, cons
 {
     (void)value;
     (void)count;
-    d[0] = sum[2] - (negative(opaque, sign) ? sum[1] : 0.0f);
+    d[0] = sum[2] - (has_negative_codes(opaque, sign) ? sum[1] : 0.0f);
 }
 
 /* ---- rows ---- */

@@ -50,7 +50,7 @@ static enum mase_status find_in_folder(struct mase_word *w, struct mase_arena *a
 
 /* ---- files ---- */
 
-/* PyTorch's: does it say what network it was trained in? */
+/* A file of PyTorch: a checkpoint if it contains its graph, else weights. */
 static enum mase_status find_trained(struct mase_word *w, struct mase_err *err)
 {
     struct mase_graph *g = NULL;

@@ -1,15 +1,15 @@
 /*
- * derived_values.c - what parameters alone decide: a masked weight, a bias times a number,
- * positions that an embedding gives.
+ * derived_values.c - values that depend on parameters only: a masked weight, a bias times a number,
+ * an embedding of constant positions.
  *
- * Such values are a network of their own, whose one sample is the parameters. It is a plan too, in
- * which no dimension is the batch: all steps work there as they do on samples, backward too. Its
- * plan reads the results as dense numbers. They are computed when the weights are read, when
- * training once for each step, however many tiles the batch has; and the gradients of all tiles,
- * added up in their order, go back to the parameters once.
+ * Such values form a network of their own, whose one sample is the parameters. Its plan, the
+ * derived plan, has no batch axis; its steps work as on samples, backward too. The plan that it
+ * belongs to reads the results as dense numbers. They are computed when weights are read, and in
+ * training once in each step, however many tiles the batch has; the gradients of all tiles are
+ * added in the order of the tiles, then passed back to the parameters once.
  *
- * Each number takes sixteen lanes there, of which one is used: the price for having no second set
- * of operations. It is that of a batch of sixteen samples.
+ * Each number takes sixteen lanes in the derived plan, of which one is used, because steps exist
+ * only for lanes. The cost is that of a batch of sixteen samples.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ struct mase_slot *mase_derive_add_slot(struct mase_plan *d, const struct mase_te
     return s;
 }
 
-/* A parameter or constant of the plan. */
+/* Add a step to d that copies a parameter or constant, whose slot in d's plan is `from`. */
 static struct mase_slot *add_reading(struct mase_plan *d, const struct mase_slot *from,
                                      const struct mase_tensor *t)
 {

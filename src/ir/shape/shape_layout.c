@@ -197,6 +197,7 @@ enum mase_status mase_shape_unsqueeze(struct mase_call *c, struct mase_err *err)
 
 /* ---- other orders ---- */
 
+/* The order of dimensions in x.T (all: reversed) or x.mT (the last two swapped). */
 void mase_attr_order(int *order, const struct mase_shape *s, bool all)
 {
     for (int i = 0; i < s->rank; i++)
