@@ -1,6 +1,6 @@
 /*
- * alloc.c - blocks of memory with a few words before them: who takes them back, and in which ledger
- * they are (ledger.h). No other file of the library calls malloc and its kin.
+ * alloc.c - blocks of memory with a header that records their allocator and their ledger
+ * (ledger.h). No other file of the library calls malloc, calloc or realloc.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 

@@ -1,8 +1,8 @@
 /*
  * err.c - filling in a failure and printing it once.
  *
- * Texts are formatted before the error is touched, since an argument may be err->msg itself; and
- * without asking for memory, of which there may be none.
+ * Messages are formatted before the error is changed, since an argument may be err->msg itself; and
+ * without allocating, since memory may have run out.
  */
 #include <mase/err.h>
 

@@ -1,6 +1,7 @@
 /*
- * excerpt.c - find a line again and show it. The file may have changed, may be one line of a
- * gigabyte, may hold bytes that drive the terminal: only a window around the fault is read.
+ * excerpt.c - read a line of a file and print it. The file may have changed, may be one line of a
+ * gigabyte, and may hold control sequences: only a window around the fault is read, and it is
+ * escaped.
  */
 #include "base/excerpt.h"
 

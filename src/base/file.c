@@ -2,9 +2,9 @@
  * file.c - whole files for reading. A regular file is mapped; a descriptor that the program was
  * given, /dev/stdin or what a shell makes of <(...), may be a pipe or a device, which has no size
  * to map and is read to its end, up to MASE_STREAM_LIMIT. Pipes and devices with a name of their
- * own are refused: who opened one without a writer would wait for ever.
+ * own are refused: opening a pipe without a writer would block for ever.
  *
- * A mapped file that someone else shortens meanwhile kills the reader (SIGBUS): files are replaced
+ * If another process shortens a mapped file, its reader is killed (SIGBUS). So files are replaced
  * by renaming, as writer.c does, not rewritten in place.
  */
 #include <mase/file.h>

@@ -1,8 +1,8 @@
 /*
- * leftover.c - what a process that was killed left half written.
+ * leftover.c - remove unfinished files of processes that were killed.
  *
  * An unfinished file or folder is called .mase-PID-....tmp and lies beside its final name. The
- * number tells whether its writer may still need it.
+ * process number in the name tells whether its writer still runs.
  */
 #include <mase/file.h>
 

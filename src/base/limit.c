@@ -1,5 +1,5 @@
 /*
- * limit.c - how much memory a file or a network may ask for.
+ * limit.c - limits of the memory that files and networks may use.
  */
 #include "base/limit.h"
 

@@ -1,9 +1,10 @@
 /*
  * number.c - numbers and words without the host's locale; see number.h.
  *
- * The C library's own conversions are correctly rounded, so they do the work, in the locale "C". It
- * is made once. Reading takes it as an argument; printing has no such call, so the thread changes
- * to it and back, which costs less than printing a digit and is seen by no other thread.
+ * The C library's conversions are correctly rounded, so they are used, in the locale "C", which is
+ * made once. Reading takes the locale as an argument; printing has no such function, so the thread
+ * switches to the locale and back, which costs less than printing a digit and does not affect other
+ * threads.
  */
 #define _GNU_SOURCE /* strtod_l */
 #include "base/number.h"

@@ -1,5 +1,5 @@
 /*
- * print_table.c - filling a table. What it looks like is in render.c.
+ * print_table.c - fill the cells of a table. render.c prints it.
  */
 #include <mase/table.h>
 

@@ -1,7 +1,7 @@
 /*
- * printable.c - text of others made fit for a terminal. Names of files, tensors, nodes, classes and
- * columns may hold anything: what would move the cursor, change colours, turn the text round or
- * begin a line that looks like one of ours is written as an escape, \n or \x1b.
+ * printable.c - escape untrusted text for a terminal. Names of files, tensors, nodes, classes and
+ * columns may hold any bytes: those that would move the cursor, change colours, reverse the text or
+ * imitate a line of this program are written as escapes, \n or \x1b.
  */
 #include <mase/str.h>
 

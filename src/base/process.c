@@ -1,5 +1,5 @@
 /*
- * process.c - ending a child process with the call that started it.
+ * process.c - end a child process when the call that started it fails.
  */
 #include "base/process.h"
 

@@ -1,5 +1,5 @@
 /*
- * swap.c - files that change places together, see swap.h.
+ * swap.c - replace several files of a folder, all or none (swap.h).
  */
 #include "base/swap.h"
 

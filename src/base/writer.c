@@ -1,14 +1,14 @@
 /*
- * writer.c - writing a file so that it is whole or not there.
+ * writer.c - write files atomically: a file is complete or absent.
  *
- * The text goes to a file without a name, is flushed to disk, and takes the name: by linkat(2), or
- * in the place of another file by one more name and rename(2). So a process that is killed leaves
- * nothing behind. Where files without names do not exist, it is a file beside the final name from
- * the beginning. Of several that are closed together, all are flushed before the first takes its
- * name: the disk is waited for once. An existing file gives its permission bits; a symbolic link to
- * a file stays and that file is replaced, unless someone else made the link. What cannot be
- * replaced is written directly: devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr
- * and /dev/fd/N.
+ * The text is written to a file without a name, flushed to disk, and then named: by linkat(2), or,
+ * to replace another file, by a temporary name and rename(2). So a process that is killed leaves
+ * nothing behind. On file systems without nameless files, a temporary file beside the final name is
+ * used from the beginning. When several files are closed at once, all are flushed before the first
+ * is named, so the disk is waited for once. A new file keeps the permission bits of the file that
+ * it replaces; if the name is a symbolic link, the link stays and its target is replaced, unless
+ * another user made the link. Devices, pipes, and the descriptors behind /dev/stdout, /dev/stderr
+ * and /dev/fd/N are written directly.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include <mase/file.h>

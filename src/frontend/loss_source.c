@@ -1,5 +1,5 @@
 /*
- * loss_source.c - a loss by what a user wrote for it (loss_source.h).
+ * loss_source.c - a user's own loss, from its text (loss_source.h).
  */
 #include "frontend/loss_source.h"
 

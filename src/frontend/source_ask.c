@@ -1,5 +1,5 @@
 /*
- * source_ask.c - what the tracer asks while it traces: how the nodes are shaped that it has so far.
+ * source_ask.c - answer the tracer's questions about the shapes of the nodes traced so far.
  *
  *     ?{"from": 12, "modules": [...], "attrs": [...], "nodes": [...]}     what is new since node 12
  *     [{"shape": ["batch", 64, 8, 8], "dtype": "float32"}, [{"shape": [4]}, null], null]

@@ -1,5 +1,5 @@
 /*
- * source_start.c - how parameters and buffers start, as the tracer says.
+ * source_start.c - initial values of parameters and buffers, from the tracer's answer.
  *
  *     {"kind": "uniform", "spread": 0.1, "centre": 0}     a rule for every element
  *     {"values": [...]}, {"hex": "..."}                   numbers

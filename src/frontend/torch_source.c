@@ -2,10 +2,10 @@
  * torch_source.c - a torch.nn.Module in a user's .py file becomes a graph.
  *
  * python3 (from 3.8, without torch) runs our script, tracer/, as a child process. The script gets
- * the rows of ops.def and what the data set is, imports the file with stand-ins for torch in place,
- * builds the model and calls its forward with proxies. What it has recorded comes back as JSON,
- * each module and call with the user's line, and is made a graph in source_read.c: names, checks
- * and defaults are ours.
+ * the rows of ops.def and the shapes of the data set, imports the file with stand-ins for torch,
+ * builds the model and calls its forward with proxies. It returns the recorded calls as JSON, each
+ * module and call with the user's line. source_read.c checks them, adds names and defaults, and
+ * builds the graph.
  *
  * The file is code and runs as the user, whose files it can read and write. Time, memory and what
  * it prints are limited, and where the kernel filters system calls it has no network and no other

@@ -1,5 +1,5 @@
 /*
- * dispatch.c - which instruction set runs. Chosen once; cpuid decides, never the build machine.
+ * dispatch.c - choose the instruction set, once, by cpuid; the build machine has no influence.
  */
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /*
- * sheet.c - tables in the format that was asked for.
+ * sheet.c - print tables in the format that the user asked for.
  */
 #include <mase/sheet.h>
 

@@ -1,9 +1,9 @@
 /*
- * batch_axis.c - values whose samples lie in another dimension than the first: (T, N, C).
+ * batch_axis.c - values whose batch axis is not the first: (T, N, C).
  *
- * Rows of lanes are the elements of a sample in order, wherever the batch stood, so a slot keeps
- * its tensor with the batch moved to the front and remembers where it was. Most kinds of steps look
- * at rows alone or at that tensor; a kind says which (step.h).
+ * Rows of lanes are the elements of a sample in order, whatever the batch axis, so a slot keeps its
+ * tensor with the batch axis moved to the front, and records the original axis. Most kinds of steps
+ * read only rows or that tensor; a kind declares which axes it supports (step.h).
  */
 #include "exec/plan/plan_parts.h"
 #include "ir/shape/shape.h"

@@ -1,6 +1,6 @@
 /*
- * constant_calls.c - calls whose results do not follow the samples: constants, parameters under
- * another shape, and what is derived from them.
+ * constant_calls.c - calls whose results have no batch axis: constants, parameters under another
+ * shape, and values derived from them.
  */
 #include "exec/plan/plan_parts.h"
 #include "exec/reference/ref.h"

@@ -1,8 +1,8 @@
 /*
  * execute.c - run a plan's steps, alone or shared among threads.
  *
- * Threads share the items of a phase and wait for each other behind it. What an item computes does
- * not depend on the share, so the number of threads changes no bit.
+ * Threads share the items of a phase, with a barrier behind it. The result of an item does not
+ * depend on how items are shared, so the number of threads changes no bit.
  */
 #include <mase/plan.h>
 

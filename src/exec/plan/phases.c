@@ -1,6 +1,6 @@
 /*
- * phases.c - lists what a plan runs, one phase after the other: the phases of all steps, and behind
- * each step those of the watchers of its result.
+ * phases.c - list the phases that a plan runs: those of all steps in order, and behind each step
+ * those of the observers of its result.
  */
 #include "exec/plan/plan_parts.h"
 

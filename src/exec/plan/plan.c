@@ -1,10 +1,9 @@
 /*
- * plan.c - make a plan: follow the program once, give every value a slot and every instruction a
+ * plan.c - make a plan: walk the program once, give every value a slot and every instruction a
  * step.
  *
- * A value is plain when none of its lengths follows the samples. It has lanes when one length is
- * the number of samples and no other follows them. Anything else mixes samples and cannot be
- * planned.
+ * A value is plain when no length depends on the number of samples. It has lanes when one length is
+ * that number and no other depends on it. Any other value mixes samples and cannot be planned.
  */
 #include <stdlib.h>
 
@@ -218,7 +217,7 @@ static enum mase_status add_instr(struct mase_plan *p, const struct mase_instr *
     return i->result_count ? add_call(p, i, err) : MASE_OK; /* a check: the reference makes it */
 }
 
-/* ---- what comes from outside ---- */
+/* ---- inputs, parameters and constants ---- */
 
 static void add_input(struct mase_plan *p, struct mase_slot *s)
 {

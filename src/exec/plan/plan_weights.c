@@ -1,13 +1,12 @@
 /*
- * plan_weights.c - what the steps of a plan multiply by: parameters and buffers of the graph,
- * values that are derived from them, constants.
+ * plan_weights.c - weights of a plan: parameters and buffers of the graph, values derived from
+ * them, constants.
  *
- * The graph owns the weights. A plan for evaluation reads them where they lie. A plan for training
- * has a copy of its own, one for all tiles of a batch, which goes back to the graph by
- * mase_plan_write_weights: such a plan and any number of plans that evaluate the same graph have
- * two copies between them. Rounded copies, and what parameters decide, belong to the plan that made
- * them; plans alike read those of one (opts.like). Numbers other than float32 (counters) are
- * copied, since steps read floats.
+ * The graph owns the weights. A plan for evaluation reads them in place. A plan for training has a
+ * copy, one for all tiles of a batch, which mase_plan_write_weights copies back to the graph: one
+ * plan for training and any number of plans for evaluation hold two copies in all. Rounded copies
+ * and derived values belong to the plan that made them; a plan with opts.like reads those of that
+ * plan. Numbers other than float32 (counters) are copied, since steps read floats.
  */
 #include <string.h>
 
@@ -157,7 +156,7 @@ static struct mase_weight *constant(struct mase_plan *p, const struct mase_slot 
     return w;
 }
 
-/* ---- who uses them ---- */
+/* ---- uses of weights ---- */
 
 void mase_step_use(struct mase_step *s, struct mase_weight *w)
 {
@@ -187,7 +186,8 @@ static enum mase_status numbers_of(struct mase_step *s, struct mase_weight **w,
     return MASE_OK;
 }
 
-/* In a derived plan: what its plan has under t, a parameter or a constant; NULL: neither. */
+/* In a derived plan: the slot of t, a parameter or constant, in the plan that it belongs to; NULL:
+ * neither. */
 static struct mase_weight *numbers_outside(struct mase_plan *d, const struct mase_tensor *t)
 {
     const struct mase_slot *slot = mase_plan_slot(d->derived_of, t);

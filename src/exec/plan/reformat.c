@@ -1,9 +1,9 @@
 /*
- * reformat.c - another number format in a plan that exists: its rounding changes, nothing else.
+ * reformat.c - change a number format in an existing plan: only the rounding changes.
  *
- * Such a plan rounds every operand that could have a format; one in float is copied, which changes
- * no bit. So it has the same steps whatever the formats are, and equals a plan made anew with them.
- * Roundings are kept by format: a search that comes back to one makes nothing.
+ * Such a plan rounds every operand that may have a format; an operand in float is copied, which
+ * changes no bit. So its steps do not depend on the formats, and its results equal those of a new
+ * plan. Roundings are kept for each format, so a search that returns to a format allocates nothing.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * step.c - slots and steps while a plan is made: what the kinds of steps ask for (step.h,
+ * step.c - slots and steps while a plan is made: the functions that kinds of steps call (step.h,
  * plan_parts.h).
  */
 #include "exec/plan/plan_parts.h"
@@ -51,7 +51,7 @@ enum mase_status mase_step_input(struct mase_step *s, const struct mase_call *c,
     return MASE_OK;
 }
 
-/* Inputs and their flags grow together. */
+/* The arrays of inputs and of their flags have one capacity. */
 void mase_step_add_input(struct mase_step *s, struct mase_slot *slot)
 {
     struct mase_arena *a = &s->plan->arena;

@@ -1,10 +1,10 @@
 /*
- * stored_buffers.c - buffers that a network changes while it is trained: a count of batches, the
- * vectors of a spectral norm.
+ * stored_buffers.c - buffers that forward changes in training: a count of batches, the vectors of a
+ * spectral norm.
  *
- * What they become is decided by parameters and buffers alone, so the derived plan computes it
- * (derived_values.c), at the beginning of a step. They take it at its end: until then every reader
- * finds what was there before, as the graph says.
+ * Their new values depend on parameters and buffers only, so the derived plan computes them
+ * (derived_values.c), at the beginning of a step. They are stored at the end of the step: until
+ * then every reader gets the old values, as in the graph.
  */
 #include <string.h>
 

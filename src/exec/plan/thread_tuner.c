@@ -1,5 +1,5 @@
 /*
- * thread_tuner.c - one thread or all of them (thread_tuner.h).
+ * thread_tuner.c - choose between one thread and all of them (thread_tuner.h).
  */
 #include "exec/plan/thread_tuner.h"
 

@@ -1,6 +1,5 @@
 /*
- * tiled_plan.c - a batch in tiles, each a plan, run by threads that keep to their tiles
- * (tiled_plan.h).
+ * tiled_plan.c - a batch in tiles, each a plan; each thread runs its own tiles (tiled_plan.h).
  */
 #include <mase/tiled_plan.h>
 
@@ -105,7 +104,7 @@ struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t)
 
 /* ---- one step ---- */
 
-/* Tiles of a thread. */
+/* The tiles of a thread. */
 struct share {
     int from, to;
 };
@@ -147,8 +146,9 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
     return backward ? &p->backward : &p->forward;
 }
 
-/* Every tile runs as far as it goes without the others; then the threads wait at a barrier. A
- * single thread has no barrier: it may itself be one of several, each with a network of its own. */
+/* Every tile runs up to the next phase that needs the other tiles; then the threads meet at a
+ * barrier. A single thread skips the barrier: it may be one of several threads that each train a
+ * network. */
 static void run(const struct mase_tiled_plan *t, struct share own, bool backward, int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
@@ -171,7 +171,8 @@ static void wait_for_all(int threads)
     }
 }
 
-/* A loss of one's own is one number of all tiles. False: it could not be computed of them. */
+/* A user's own loss is one number for all tiles. Returns false when a value does not allow to
+ * compute it. */
 static bool own_losses(const struct mase_tiled_plan *t, struct share own,
                        const struct mase_tiled_batch *b, int thread, int threads)
 {
@@ -216,8 +217,8 @@ static bool losses(const struct mase_tiled_plan *t, struct share own,
     return true;
 }
 
-/* What was derived from parameters gives them its gradients: one thread's work, for which all
- * tiles must be done, and which must be done before the parameters change. */
+/* Pass gradients from derived values to parameters, in one thread: after all tiles are done, and
+ * before parameters change. */
 static void finish_derived(const struct mase_tiled_plan *t, int thread, int threads)
 {
     struct mase_plan *first = t->tiling.tile[0];
@@ -229,8 +230,8 @@ static void finish_derived(const struct mase_tiled_plan *t, int thread, int thre
     wait_for_all(threads);
 }
 
-/* A thread's part of the parameters: the gradients of all tiles, in their order. What one thread
- * adds up it also uses, while it has it. */
+/* Add the gradients of all tiles, in their order, for a thread's part of the parameters, and update
+ * that part while it is in the cache. */
 static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
                    int threads)
 {
@@ -244,8 +245,8 @@ static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batc
         b->update(b->data, from, to);
 }
 
-/* The first fault of any tile. Every thread checks all tiles, after all have run forward, and comes
- * to the same answer; faults are rare. */
+/* The first fault of any tile. Every thread checks all tiles, after all have run forward, so all
+ * threads get the same answer. */
 static enum mase_status check(const struct mase_tiled_plan *t, struct mase_err *err)
 {
     for (int k = 0; k < t->tiling.count; k++)
@@ -265,7 +266,7 @@ static void step_part(const struct mase_tiled_plan *t, const struct mase_tiled_b
     finish(t, b, thread, threads);
 }
 
-/* One tile: its plan shares every phase among the threads. */
+/* One tile: threads share every phase of its plan. */
 static void step_whole(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
                        int threads)
 {
@@ -299,7 +300,8 @@ static void step_in_time(struct mase_tiled_plan *t, const struct mase_tiled_batc
     mase_thread_tuner_record(&t->tuner, (double)(mase_clock() - started), b->samples);
 }
 
-/* Everything but what formats learn is as it was: a batch norm would have counted the samples. */
+/* Only learned numbers keep their new values: the forward pass has also changed statistics of batch
+ * norms, which are restored. */
 enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct mase_tiled_batch *b,
                                        struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * watch.c - looking at the values of a plan: work of its own behind the step that computes each.
+ * watch.c - observers of a plan's values: phases behind the step that computes the value.
  */
 #include "exec/plan/plan_parts.h"
 

@@ -367,7 +367,7 @@ enum mase_status mase_forward_normalize(struct mase_call *c, struct mase_err *er
     return MASE_OK;
 }
 
-/* Both operands in the shape that they have together. */
+/* Broadcast both operands to their common shape. */
 static struct mase_tensor widened(struct mase_call *c, const struct mase_tensor *x,
                                   const struct mase_shape *shape)
 {

@@ -1,6 +1,6 @@
 /*
  * ref_pool.c - pools and resampling. Plain and adaptive pools differ only in their spans (spans.h),
- * averages and maxima in what they do there.
+ * averages and maxima only in the function over a span.
  */
 #include <math.h>
 

@@ -1,11 +1,11 @@
 /*
  * ref_recurrent.c - recurrent layers and cells, as torch.nn defines them.
  *
- * Layer by layer, direction by direction, step by step; h and c are float32 after each step, what
- * lies between is double. Of a quantised layer weights and biases are rounded once; what they are
- * multiplied with is rounded to the format of data_in at each product: x of a step, (N, C), the h
- * before it, (N, H), and what an LSTM projects. Gates, c, and h where it is no factor stay as they
- * are. Blocks are cut from these matrices, so they never reach from one step to another.
+ * Layer by layer, direction by direction, step by step; h and c are float32 after each time step,
+ * intermediate results are double. In a quantised layer weights and biases are rounded once; their
+ * factors are rounded to the format of data_in before each product: x of a time step, (N, C), the
+ * previous h, (N, H), and the value that an LSTM projects. Gates, c, and h where it is not a factor
+ * are not rounded. Blocks are cut from these matrices, so no block spans two time steps.
  */
 #include <math.h>
 #include <string.h>

@@ -2,8 +2,9 @@
  * ref_whole.c - arithmetic of integers: exact, and wrapping around in the width of the result, as
  * PyTorch's and NumPy's.
  *
- * All of it is done in 64 bits without sign, of which a narrower result takes the lowest. Other
- * operations pass integers through double, which holds them up to 2^53: what is beyond is refused.
+ * All arithmetic is in unsigned 64 bits, of which a narrower result takes the lowest. Other
+ * operations convert integers to double, which holds them exactly up to 2^53: larger ones are
+ * refused.
  */
 #include "exec/reference/ref_whole.h"
 
@@ -218,7 +219,7 @@ static bool is_exact(const struct mase_call *c)
     return mase_forward_of(c->node->op) == mase_forward_identity;
 }
 
-/* Does it multiply what it is given, and add that up? */
+/* Is the operation a sum of products of its operands? */
 static bool multiplies(enum mase_op op)
 {
     return mase_op_prim(op) == MASE_PRIM_dot || op == MASE_OP_outer || op == MASE_OP_cross ||

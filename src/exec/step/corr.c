@@ -2,8 +2,8 @@
  * corr.c - products at many positions (corr.h).
  *
  * Rows of neighbouring channels lie a whole plane apart, often a power of two, so that a cache
- * keeps few of them. Therefore the rows one position needs are copied together first, a panel that
- * fits the nearest cache at a time, and every output is computed from the copy.
+ * keeps few of them. Therefore the rows that one position needs are packed first, one panel of the
+ * size of the nearest cache at a time, and every output is computed from the panel.
  */
 #include "exec/step/corr.h"
 

@@ -6,9 +6,9 @@
  *     dbias = sum dy,  dweight = r sum dy (x - mean)
  *     dx = g dy - g r^2 / N sum(dy (x - mean)) (x - mean) - g / N sum dy
  *
- * A batch in tiles: each measures its own part and, behind a barrier, adds up all parts in their
- * order (collective.h).
- * Without tiles the two halves of the work run channel by channel, while a channel is in the cache.
+ * With tiles, each tile computes sums over its samples and, behind a barrier, adds the sums of all
+ * tiles in their order (collective.h). Without tiles both passes run channel by channel, while a
+ * channel is in the cache.
  */
 #include "exec/plan/collective.h"
 #include "exec/reference/norm_affine.h"
@@ -238,8 +238,8 @@ static void single(const struct mase_step *s, float *y, const float *x)
     s->plan->k->affine_each(y, x, b->row_scale, b->row_shift, b->channels * b->per);
 }
 
-/* The running statistics, if they can be kept: what is computed anew for each step would be
- * overwritten, and what is trained belongs to the optimiser. */
+/* The running statistics, if they can be stored: derived values would be overwritten in the next
+ * step, and trained parameters belong to the optimiser. */
 static enum mase_status find_statistics(struct mase_step *s, struct batch_norm *b,
                                         struct mase_err *err)
 {

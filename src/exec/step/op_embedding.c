@@ -1,9 +1,9 @@
 /*
- * op_embedding.c - rows of a table picked by numbers that come with the samples.
+ * op_embedding.c - rows of a table, selected by indices in the samples.
  *
- * Before they are used, the numbers of all samples are looked at: one that picks no row is a fault
- * of the batch, for which there is then no result. The step itself takes row 0 for it and in the
- * lanes that are no samples, so that it never reads what is not there.
+ * The indices of all samples are checked before they are used: an index beyond the table is a fault
+ * of the batch, which then has no result. For such an index, and in padding lanes, the step reads
+ * row 0, so that it never reads outside of the table.
  */
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
- * op_index.c - values picked from and put at places that come with the samples: gather, scatter,
+ * op_index.c - operations that read or write at indices in the samples: gather, scatter,
  * scatter_add, one_hot.
  *
- * As with embeddings, all places are looked at before they are used: one that is outside is a fault
- * of the batch. The steps themselves take place 0 for it and in the lanes that are no samples.
+ * As in embeddings, all indices are checked before they are used: one out of range is a fault of
+ * the batch. For such an index, and in padding lanes, the steps use index 0.
  */
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /*
- * op_layout.c - permute, cat, split, x[...], expand and their kin: each row of the result is a row
- * of an operand, or a constant, or 0.
+ * op_layout.c - operations that move rows, such as permute, cat, split, x[...], expand: each row of
+ * the result is a row of an operand, or a constant, or 0.
  *
- * Which one is found by running the reference once, for two samples, on operands that hold their
- * own positions instead of values. So a plan and the reference cannot disagree, and a call that
- * mixes the samples is noticed.
+ * The map of rows is found by running the reference once, for two samples, on operands that hold
+ * positions instead of values. So a plan cannot differ from the reference, and a call that mixes
+ * samples is detected.
  */
 #include <math.h>
 

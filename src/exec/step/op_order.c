@@ -1,6 +1,6 @@
 /*
- * op_order.c - values along a dimension in their order: sort, argsort, topk, median, kthvalue. The
- * order is found once more for the gradient, which goes back to where the values came from.
+ * op_order.c - operations that sort along a dimension: sort, argsort, topk, median, kthvalue.
+ * Backward sorts again, and adds the gradient at the original places of the values.
  *
  * Equal values keep their order, and NaN is larger than anything.
  */

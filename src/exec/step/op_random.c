@@ -1,10 +1,10 @@
 /*
- * op_random.c - numbers drawn while a network runs: rand, randn and what is made of them.
+ * op_random.c - random numbers that a network draws: rand, randn and operations on them.
  *
  * As with dropout, a number is that of a random stream chosen by the plan's seed, the step's number
  * and the node's name, at a place given by row and sample: neither threads, tiles nor the batch's
- * size change it. In evaluation there are no steps, and a sample is known by its row of the data
- * set, so that the same seed gives the same results.
+ * size change it. In evaluation, which has no training steps, a sample is identified by its row in
+ * the data set, so that equal seeds give equal results.
  */
 #include <math.h>
 

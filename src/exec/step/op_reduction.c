@@ -1,6 +1,6 @@
 /*
  * op_reduction.c - variances, norms, extremes and other results out of many values (reduction.h),
- * lane by lane, in double. A row of the input goes into one result, so that backward goes by
+ * lane by lane, in double. Each row of the input contributes to one result, so backward runs over
  * results.
  */
 #include "exec/reference/reduction.h"

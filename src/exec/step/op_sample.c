@@ -1,6 +1,6 @@
 /*
- * op_sample.c - grid_sample: an image looked at in places that come with the samples, one gradient
- * for the image and one for the places.
+ * op_sample.c - grid_sample: interpolate an image at coordinates in the samples, with gradients for
+ * the image and for the coordinates.
  */
 #include "exec/reference/ref.h"
 #include "exec/reference/sample_grid.h"

@@ -1,8 +1,8 @@
 /*
- * op_view.c - results that are their input under another shape: nothing to run.
+ * op_view.c - operations that only change the shape of their input: nothing to run.
  *
- * Rows are the elements of a sample in order, so any new shape that keeps the elements behind the
- * batch together keeps them.
+ * Rows are the elements of a sample in order, so they do not change as long as the new shape keeps
+ * the batch axis.
  */
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
  * recurrence.c - one layer of a recurrent network in one direction (recurrence.h).
  *
- * Samples do not depend on each other, so a thread takes its lanes through all steps: one phase
- * forward, one backward through time, which leaves the gradients of all sums in place of the gates;
- * a last one adds up the gradients of weights and biases over steps and lanes. In evaluation one
- * step's gates are room enough.
+ * Samples are independent, so a thread runs its lanes through all time steps: one phase forward;
+ * one backward through time, which replaces the gates by the gradients of their sums; a last one
+ * adds the gradients of weights and biases over steps and lanes. In evaluation memory for the gates
+ * of one time step is enough.
  *
  * Number formats are as in the reference: weights and biases rounded once, x of a step and the h
  * before it at each step, as matrices (1, C) and (1, P) of each sample, and what is projected. The
@@ -105,7 +105,7 @@ static void round_factor(const struct mase_step *s, const struct factor *f, cons
                        to - from, 0, f->how->count);
 }
 
-/* The sums of the gates: what x gives, and what h gives. */
+/* The sums of the gates: the products with x, and those with h. */
 static void sum_gates(const struct mase_step *s, long i, long from, long to)
 {
     const struct recurrence *r = s->own;

@@ -1,7 +1,7 @@
 /*
  * round_step.c - rounding to a number format in a plan (round_step.h).
  *
- * A kernel is given what the reference is given, blocks of rows and lanes, and returns the same
+ * A kernel has the arguments of the reference function, blocks of rows and lanes, and returns equal
  * bits. Blocks lie within a sample, so that lanes, which are samples, are rounded side by side.
  */
 #include "exec/step/round_step.h"

@@ -1,10 +1,10 @@
 /*
- * whole_numbers.c - integers in a plan, which are float32 there: exact below 2^24, and refused
+ * whole_numbers.c - integers in a plan, which stores them as float32: exact below 2^24, and refused
  * beyond.
  *
- * A step of integer arithmetic looks at what it made. 8-bit integers without sign wrap around as
- * everywhere; wider ones would only where they are refused. A sum is exact in any order if what it
- * adds stays below, signs left out.
+ * A step of integer arithmetic checks its results. Unsigned 8-bit integers wrap around as
+ * elsewhere; wider ones would wrap only beyond 2^24, where they are refused. A sum is exact in any
+ * order if the sum of magnitudes stays below 2^24.
  */
 #include <math.h>
 

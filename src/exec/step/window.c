@@ -1,6 +1,6 @@
 /*
- * window.c - the largest of several rows (window.h). Forward remembers in each lane which term won;
- * backward goes by input rows, each asking the windows it is part of.
+ * window.c - the largest of several rows (window.h). Forward records for each lane which term is
+ * the largest; backward runs over input rows and visits the windows that contain each row.
  */
 #include "exec/step/window.h"
 

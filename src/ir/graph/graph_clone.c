@@ -1,5 +1,5 @@
 /*
- * graph_clone.c - a second graph like the first: everything copied but the weights.
+ * graph_clone.c - copy a graph: everything but the weights.
  */
 #include <mase/meta.h>
 

@@ -1,5 +1,5 @@
 /*
- * graph_equal.c - are two graphs the same? If not, the first difference in a sentence.
+ * graph_equal.c - are two graphs equal? If not, a sentence says the first difference.
  */
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /*
- * graph_verify.c - every invariant of a graph that does not hold, one line each.
+ * graph_verify.c - check the invariants of a graph, with one line for each violation.
  *
- * Looks at everything and trusts nothing but that pointers point at something: a pass that broke
- * two things is told of both.
+ * All invariants are checked, and only pointers are assumed to be valid, so a pass that breaks two
+ * invariants gets two lines.
  */
 #include <stdlib.h>
 

@@ -3,9 +3,9 @@
  *
  *     name = "integer"          the number format
  *     data_in_width = 8         OPERAND_PARAMETER for every operand and every parameter
- *     weight_name = "block_fp"  another format for one operand, whose parameters are then that
- *                               one's; "float" or NA: none
- *     bypass = true             of the quantised class, but computing in float
+ *     weight_name = "block_fp"  another format for one operand, with the parameters of that format;
+ * "float" or NA: none bypass = true             the class is the quantised one, but it computes in
+ * float
  *
  * Configurations of the quantise pass and .mg files have such tables.
  */

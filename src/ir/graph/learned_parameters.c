@@ -1,6 +1,6 @@
 /*
- * learned_parameters.c - what training learns of number formats: parameters of the graph like
- * weights, saved and shown under the name of the layer, fc1.weight_scale, fc1.data_in_scale.
+ * learned_parameters.c - learned numbers of formats: parameters of the graph like weights, saved
+ * and shown under the name of the layer, fc1.weight_scale, fc1.data_in_scale.
  */
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /*
  * tie.c - parameters under several names (head.weight = embed.weight, a module in two places).
  *
- * Every name is a mase_param of its own, in a module or of the graph, and all of them point at one
- * memory. The first in the order of the state dict counts as the parameter: it says how it starts,
- * it is counted, trained and numbered. The others carry its name.
+ * Every name is a mase_param of its own, in a module or in the graph, and all share one memory. The
+ * first name in the order of the state dict is the parameter: it is initialised, counted, trained
+ * and numbered. The others are tied: they hold its name.
  *
- * While names are being tied one may lead to the next; mase_graph_settle_ties makes every tie one
- * step long.
+ * While names are being tied, a tie may lead to another tied name; mase_graph_settle_ties makes
+ * every tie point at the parameter.
  */
 #include "ir/graph/graph_parts.h"
 #include "ir/graph/module_tree.h"
@@ -56,7 +56,7 @@ static bool list(const char *full, struct mase_param *p, const struct mase_modul
     return true;
 }
 
-/* All names have the numbers of the last, which the others were tied to, and start as it does. */
+/* Give p the memory, kind and initial values of the parameter that it is tied to. */
 static void start_as(struct mase_param *p, const struct mase_param *root)
 {
     p->tensor.data = root->tensor.data;

@@ -1,5 +1,5 @@
 /*
- * mg_print.c - writes .mg. What it writes mg_parse.c reads back to an equal graph.
+ * mg_print.c - write .mg, which mg_parse.c reads back to an equal graph.
  */
 #include <mase/meta.h>
 #include <mase/value.h>

@@ -1,5 +1,5 @@
 /*
- * py_print.c - writes a graph as a class for PyTorch, whose tracing gives the graph again.
+ * py_print.c - write a graph as a class for PyTorch. Tracing that class gives the graph again.
  */
 #include <ctype.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
- * py_tree.c - what a class for PyTorch holds (py.h).
+ * py_tree.c - the attributes of a class for PyTorch (py.h).
  *
  * The paths of modules and parameters, cut at their dots, are a tree. Children that are numbered
- * from 0 make a list; any other inner node of the tree is a bare module, which only holds what it
- * is given. Buffers follow one by one, since an expression cannot register them, and so do second
- * names of parameters and layers, which get what they name when all of it is there.
+ * from 0 make a list; any other inner node of the tree is a bare module with attributes. Buffers
+ * follow as statements, since an expression cannot register them, and so do second names of
+ * parameters and layers, which are assigned after all attributes exist.
  */
 #include "ir/text/py.h"
 
