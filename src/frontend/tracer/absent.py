@@ -1,8 +1,8 @@
-"""absent.py - what files import beside a network: enough of it that the network can be read.
+"""absent.py - stand-ins for packages that a file imports and that are not here, as far as the network needs them.
 
-A package that is not here becomes a stand-in, and so does one that needs torch itself, which would find
-ours. Stand-ins complain when somebody looks at what they give. Of some packages the sources are read after
-all, when a model is made of what they have: their torch is ours.
+A package that is not installed becomes a stand-in, and so does one that itself imports torch, which would get the
+stand-in for torch. Stand-ins raise an error when their results are used. The sources of some packages are read all
+the same when a model uses their classes; these then import the stand-in for torch.
 """
 
 # Packages that need torch themselves. The first are read when a network needs them.
@@ -53,7 +53,7 @@ def real(full):
         return None
 
 
-LOOKED = []  # faults of those who looked at what is not there, until somebody answers for them
+LOOKED = []  # faults of reads of absent values, until answer_for removes them
 
 
 def looked(message, at=None):
@@ -62,16 +62,16 @@ def looked(message, at=None):
 
 
 def answer_for(e):
-    """The fault is told or passed over. One that the file itself swallows remains: what it did instead is not
-    what it does where all is there."""
+    """Remove a fault that is reported or skipped. A fault that the file itself catches remains, because the file
+    then does something else than it would with the package."""
     while e:
         LOOKED[:] = [fault for fault in LOOKED if fault is not e]
         e = e.__cause__ or e.__context__
 
 
 class Absent:
-    """A name of a package that is not here. It may be called, for what scripts do beside the network;
-    nobody may look at what comes of it."""
+    """A name of a package that is not installed. It may be called, as scripts do beside the network, but using
+    the result is a fault."""
 
     def __init__(self, name, *_, **__):
         self.__dict__["_name"] = name
@@ -311,7 +311,7 @@ LEVELS = 6
 
 
 class LastFinder(Finder):
-    """Whatever nobody else has found."""
+    """Finds every module that no other finder has found."""
 
     def find_spec(self, name, path=None, target=None):
         if only_asks():

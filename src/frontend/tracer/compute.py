@@ -1,4 +1,4 @@
-"""compute.py - what tensors compute while a model is built: tables of positions, masks, grids, starts."""
+"""compute.py - functions of tensors while a model is built: tables of positions, masks, grids, initial values."""
 
 REAL = DTYPES["float32"]
 

@@ -1,4 +1,4 @@
-"""distributions.py - torch.distributions, as variational networks use it: a normal in terms of its numbers."""
+"""distributions.py - torch.distributions, as far as variational networks use it: a normal distribution by its parameters."""
 
 
 class Normal:

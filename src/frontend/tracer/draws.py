@@ -1,7 +1,7 @@
-"""draws.py - what is another number at each call: random, NumPy's random numbers, clocks, the system's entropy.
+"""draws.py - functions whose result differs at each call: random, NumPy's random numbers, clocks, the system's entropy.
 
-While a network is made they are as everywhere. In forward they are refused by name: a graph has no such numbers, and the
-one of the reading would stand in it for good. torch.rand and its kin are operations.
+While a network is built they work as usual. In forward they are refused by name: a graph has no such numbers, and would
+keep those of the trace as constants. torch.rand and similar functions are operations of the graph.
 """
 
 CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time",

@@ -1,4 +1,4 @@
-"""grads.py - where gradients stop."""
+"""grads.py - torch.no_grad, detach and other ways to stop gradients."""
 
 
 class Grad:

@@ -1,4 +1,4 @@
-"""graph.py - the graph as one call of forward records it."""
+"""graph.py - the graph that one call of forward records."""
 
 OWNED = ("_parameters", "_buffers", "_modules")
 

@@ -1,4 +1,4 @@
-"""known.py - torch's names that compute nothing: how a file is compiled, scripted, run on a device or seeded."""
+"""known.py - names of torch that compute nothing: compilation, scripting, devices, seeds."""
 
 
 def itself(fn=None, *_, **__):

@@ -66,7 +66,7 @@ class Layer(Module):
                     self.values.get("track_running_stats") or self.values.get("dropout"))
 
     def flatten_parameters(self):
-        """Of recurrent layers: where parameters lie, which is nobody's business here."""
+        """Recurrent layers: places parameters in one block of memory, which has no effect here."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()

@@ -1,7 +1,7 @@
-"""load.py - the user's file and what it imports, and the network that was asked for.
+"""load.py - run the user's file and what it imports, and find the network that was asked for.
 
-A file is a script as often as not. Statements of its top level that fail are passed over, and told of:
-what they would have set complains when the network needs it.
+A file is often a script. Statements of its top level that fail are skipped and reported. A name that such a statement
+would have set raises an error when the network uses it.
 """
 import __future__ as future
 
@@ -9,7 +9,7 @@ PASSED = []  # {"path", "line", "message"}: what was left out
 
 
 class Late(Fault):
-    """Time is up: nobody passes that over."""
+    """The time limit is reached: this fault is never skipped."""
 
 
 def note(at, message):

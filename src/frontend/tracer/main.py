@@ -1,17 +1,14 @@
-"""main.py - read the request from standard input, trace the model, answer on standard output.
+"""main.py - read the request from standard input, trace the model, write the answer to standard output.
 
-Request:  {"file" or module, "call" or null, "loss": whether it is one, "info": {...}, "seconds", "filter": [steps], "ops": [rows of
-          ops.def]}
-Answer:   {"name", "modules", "attrs", "nodes", "defaults", "passed", "decided",
-          "training", "confined"}
+Request:  {"file" or module, "call" or null, "loss": is it a loss, "info": {...}, "seconds", "filter": [instructions],
+          "ops": [rows of ops.def]}
+Answer:   {"name", "modules", "attrs", "nodes", "defaults", "given", "passed", "decided", "training", "confined"}
           or {"error": {"message", "path", "line", ...}}
 
-The graph is that of evaluation. Where training computes something else, "training" has its modules,
-attrs and nodes, or its error; else it is null. "confined" says whether the kernel keeps the file from
-other processes. "defaults" lists arguments of forward that were left
-to their defaults, "passed" what was left out: {"path", "line", "message"},
-"decided" the places where the shape of a sample decided,
-"given" the names that the file uses and does not import.
+The graph is that of evaluation. If training differs, "training" has its modules, attrs and nodes, or its error; else it
+is null. "confined": does the kernel keep the file from other processes? "defaults" lists arguments of forward that keep
+their defaults; "given" names that the file uses without importing them; "passed" the statements that were skipped, as
+{"path", "line", "message"}; "decided" the places that depended on the shape of a sample.
 """
 
 FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
@@ -137,7 +134,7 @@ def answer():
 
 
 def question(asked):
-    """What only whoever started us knows."""
+    """Ask the parent process."""
     reply.write("?%s\n" % json.dumps(asked, allow_nan=False))
     reply.flush()
     return json.loads(replies.readline())

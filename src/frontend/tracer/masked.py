@@ -1,7 +1,7 @@
 """masked.py - forward writes zeros into a parameter's .data, as masked convolutions do: self.weight.data *= self.mask.
 
-The next call would find the zeros and write them again, so the network is one that multiplies by the mask; what an
-optimiser puts there in between is never read. Any other write into a parameter is refused.
+Since every call of forward writes the zeros again before the parameter is read, the network is one that multiplies the
+parameter by the mask. Any other write into a parameter is refused.
 """
 
 

@@ -1,4 +1,4 @@
-"""modes.py - one graph for both modes where it can be: forward is called once in each."""
+"""modes.py - one graph for training and evaluation where both are equal: forward is called once in each mode."""
 
 FLAGS = ("training", "use_input_stats")  # arguments that say which mode a call is in
 FOLLOWS = {"atom": "self.training"}

@@ -1,4 +1,4 @@
-"""numpy.py - NumPy where python3 does not have it: numbers and small arrays, as models are sized with."""
+"""numpy.py - NumPy where python3 does not have it: numbers and small arrays, as far as models compute sizes with it."""
 
 
 def array_of(v, dtype=None, **_):

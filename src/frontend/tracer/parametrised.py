@@ -1,6 +1,6 @@
-"""parametrised.py - layers whose weight is computed from other parameters each time: weight_norm, spectral_norm.
+"""parametrised.py - layers whose weight is computed from other parameters in each call: weight_norm, spectral_norm.
 
-A graph has what they compute, and their parameters under PyTorch's names; the weight itself is none.
+The graph has the computation, and the parameters under PyTorch's names; the weight itself is not a parameter.
 """
 
 

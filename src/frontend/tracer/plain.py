@@ -1,7 +1,7 @@
-"""plain.py - functions of Python's own that the user's files call and that a graph cannot take as they are.
+"""plain.py - Python's own functions that need a value now, replaced by versions that accept traced values.
 
-len(x) and int(x) want a number at once, and how many samples there are is open: where no number is known they give a value
-of the graph, x.size(0), and n // 4 for int(n / 4) of a length. hash() of texts and id() are other numbers in each process.
+len(x) and int(x) need a number at once, but the batch size is open: where no number is known, these give a value of the
+graph, x.size(0), and n // 4 for int(n / 4) of a length. hash() of texts and id() differ in each process and are refused.
 """
 
 PLAIN = {"len": "_mase_len", "int": "_mase_int"}

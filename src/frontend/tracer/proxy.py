@@ -1,7 +1,7 @@
 """proxy.py - proxies stand for the values that flow through forward.
 
-The rules are torch.fx's: what a proxy meets becomes a node, an attribute becomes one only when it is
-used, and whatever Python must decide now (an if, a loop, a length) cannot be traced.
+The rules are torch.fx's: an operation on a proxy becomes a node, an attribute becomes a node when it is used, and a
+value that Python needs now (an if, a loop, a length) cannot be traced.
 """
 
 TRACER = None  # the one at work; None while the model is built

@@ -1,5 +1,5 @@
-"""shapes.py - layers that are called while a model is built, as people do to learn how long a row of features is:
-what comes out has a shape and no numbers."""
+"""shapes.py - layers that are called while a model is built, often to find the length of a row of features: the result has a
+shape and no numbers."""
 
 
 BUILDING = False  # the network that was asked for is being made

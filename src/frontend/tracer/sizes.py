@@ -1,8 +1,8 @@
-"""sizes.py - what is known of a traced value when Python must decide: an if, an int(), a loop.
+"""sizes.py - values of traced expressions that Python needs now: in an if, an int(), a loop.
 
-The shape of a sample is given, and whoever started us has the rules of all operations: it is asked for the shapes of
-what was recorded. A graph that was decided so holds for samples of this shape, and that is told. How many samples a
-batch has stays open. What is not known is refused.
+The shape of a sample is known, and the parent process has the shape rules of all operations: it is asked for the shapes
+of the nodes recorded so far. A graph that depends on such an answer is valid for samples of this shape only, which is
+reported. The batch size stays open. An unknown value is refused.
 """
 
 
@@ -158,7 +158,7 @@ TAKES.update({"ConvTranspose%dd" % n: ("in_channels", -1 - n) for n in (1, 2, 3)
 
 
 def check_layers(tracer):
-    """A layer that does not fit is told where it is made, if somebody wants it to; what else does not fit, where it is called."""
+    """Report a layer whose input does not fit at the line that makes the layer; any other misfit is reported at its call."""
     for node in tracer.nodes:
         module = tracer.modules.get(node["target"]) if node["kind"] == "call_module" else None
         if module and module["class"] in TAKES and len(node["args"]) == 1 and module["at"] and module["at"]["line"]:

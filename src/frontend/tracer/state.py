@@ -1,8 +1,8 @@
-"""state.py - what a call of forward leaves behind in Python: attributes, globals, lists, dicts, closures, defaults.
+"""state.py - what a call of forward changes in Python: attributes, globals, lists, dicts, closures, defaults.
 
-A graph is one call. Where a call changes nothing, every call is that graph. Else forward is called again on what it left: it
-must record the same graph each time, and what goes on changing must not be read. Whatever differs is refused: PyTorch's next
-call computes something else.
+A graph is one call. If the call changes nothing, every call is that graph. Otherwise forward is called again on the
+changed state: it must record an equal graph each time, and must not read a value that keeps changing. Any difference is
+refused, because PyTorch's next call would compute something else.
 """
 import collections
 
@@ -11,7 +11,7 @@ MAX_HELD = 1 << 18  # objects that are looked at
 
 
 class Stale:
-    """Stands for what each call changes. It may be written and counted up; whoever decides by it, or computes, is refused."""
+    """Stands for a value that each call changes. It may be written and counted up; any other use is refused."""
 
     def __init__(self, name):
         self.__dict__["_name"] = name

@@ -1,15 +1,15 @@
 """tensor.py - values that exist while a model is built: parameters, buffers, constants.
 
-The tracer needs shapes, types and how a tensor starts, seldom its numbers. A Tensor therefore holds a
-start: a flat list of numbers, or a rule that every element follows independently,
+The tracer needs shapes, types and the rule of initialisation, seldom numbers. A Tensor therefore holds a start:
+a flat list of numbers, or a rule for each element,
 
-    ("uniform", bound, centre)      a constant is the bound 0
+    ("uniform", bound, centre)      a constant has the bound 0
     ("normal", deviation, mean)
     None                            the default of the layer that owns it
 
-Arithmetic with plain numbers keeps a rule; everything else needs the numbers themselves, which are then
-drawn, always the same. A view shares the numbers of its base, as in PyTorch: what is written there is
-written here. Numbers are rounded to the type of the tensor after every operation.
+Arithmetic with plain numbers keeps a rule; every other operation needs numbers, which are then drawn, always the same
+ones. A view shares the numbers of its base, as in PyTorch, so a write to one changes the other. Numbers are rounded to
+the type of the tensor after every operation.
 """
 
 UNKNOWN = ("unknown", 0.0, 0.0)  # the start of what a layer gives while the model is built: it has a shape

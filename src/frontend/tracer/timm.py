@@ -1,4 +1,4 @@
-"""timm.py - the few parts of timm that networks beside it are made of, for where timm is not installed."""
+"""timm.py - the parts of timm that other networks use most, for where timm is not installed."""
 
 
 class DropPath(Module):

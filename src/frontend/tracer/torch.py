@@ -230,7 +230,7 @@ def kaiming(shape):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
-    """Where the cut is off the middle nobody does that, so the narrower side decides."""
+    """Cuts that are not symmetric are rare; the narrower side decides."""
     kept = math.erf(min(mean - a, b - mean) / std / math.sqrt(2))
     if kept < 0.5:
         raise Fault("trunc_normal_ that keeps less than half of the normal is not supported")

@@ -1,12 +1,12 @@
-"""transformer.py - attention, encoder and decoder layers of torch.nn, in terms of the layers and functions that
-ops.def knows: a graph has their products, not them, so that each can be quantised and counted.
+"""transformer.py - attention, encoder and decoder layers of torch.nn, built from the layers and functions of ops.def, so that
+each of their products is a node that can be quantised and counted.
 
-Parameters have PyTorch's names and start as they do there. What is not done is refused by its name.
+Parameters have PyTorch's names and initial values. An option that is not supported is refused by its name.
 """
 
 
 class Deferred(Proxy):
-    """A result that few look at: recorded when somebody does."""
+    """A result that is seldom used: recorded when it is."""
 
     def __init__(self, make):
         self.make, self.made, self.tracer = make, None, TRACER

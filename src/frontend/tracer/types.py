@@ -1,6 +1,6 @@
-"""types.py - what all parts of the tracer use: types, shapes, faults.
+"""types.py - types, shapes and errors that all parts of the tracer use.
 
-The files of this folder are joined in the order that CMakeLists.txt says to one script.
+The files of this folder are joined to one script, in the order of CMakeLists.txt.
 """
 import array
 import ast

@@ -1,7 +1,7 @@
-"""undone.py - what a statement that failed leaves undone: names it would have set, objects it would have changed.
+"""undone.py - what a statement that failed would have changed: names that it sets, objects that it writes to.
 
-Whatever it might have made different is lost: who needs it hears of the line that failed. Of functions of the
-same file that it calls, the bodies are looked at, too.
+Everything that it might have changed is marked as lost: using it raises an error that names the failed line. Bodies of
+functions of the same file that the statement calls are searched, too.
 """
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -130,7 +130,7 @@ class Undone:
         called = self.value(node.func, names)
         if method:
             owner = self.base(node.func.value, names)
-        if isinstance(called, type):  # of what it makes nobody knows yet
+        if isinstance(called, type):  # its instances do not exist yet
             owner, method = Absent(called.__name__), "__init__"
             called = inspect.getattr_static(called, method, ...)
         elif owner is not ... and not isinstance(owner, STILL):
