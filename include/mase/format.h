@@ -177,7 +177,7 @@ struct mase_quant_info {
     bool (*alone)(const void *params); /* NULL, or: is every value a block of its own with these
                                           parameters? */
     mase_quant_fits_fn *fits;          /* NULL: any tensor can be cut */
-    mase_quant_fn *quantize;           /* NULL: each value by share and round */
+    mase_quant_fn *quantize;           /* NULL: as it learns, else each value by share and round */
     mase_quant_share_fn *share;        /* by whole numbers; NULL: a block shares nothing */
     mase_quant_round_fn *round;
     mase_quant_encode_fn *encode; /* NULL: each value by share and code */
@@ -284,7 +284,8 @@ void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_ro
 void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_role role,
                         int64_t values, int64_t dim);
 /* One block for each position of the first dimension; a vector that is not data is one block. */
-void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role);
+void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                         const void *params);
 /* One block for each sample of data; any other tensor is one block. */
 void mase_geometry_whole(int64_t *length, const struct mase_shape *s, enum mase_role role);
 /* One block for each position of dimension axis, counted from the end when negative. */

@@ -90,13 +90,6 @@ bool mase_binary_is_sign(const struct mase_format *f)
            p->bipolar && !p->stochastic;
 }
 
-static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
-                     const void *opaque)
-{
-    (void)opaque;
-    mase_geometry_items(length, s, role);
-}
-
 /* ---- rounding ---- */
 
 static float chance_of(float x)
@@ -233,24 +226,19 @@ static int bits_of(const void *opaque)
     return p->levels ? (int)p->levels : 1;
 }
 
-static int shared_bits(const void *opaque)
-{
-    (void)opaque;
-    return 32;
-}
-
 static enum mase_gradient gradient(const void *opaque)
 {
     return ((const struct binary *)opaque)->levels ? MASE_GRADIENT_CLIPPED : MASE_GRADIENT_STRAIGHT;
 }
 
-#define ROW(name_, suffix_, params_, resolve_, gradient_, rounds_, drawn_, help_)                  \
-    {                                                                                              \
-        .name = name_, .suffix = suffix_, .func = name_, .help = help_, .params = params_,         \
-        .drawn = drawn_, .size = sizeof(struct binary), .resolve = resolve_, .geometry = geometry, \
-        .alone = is_alone, .quantize = quantize, .encode = encode, .decode = decode,               \
-        .limits = limits, .range = range, .bits = bits_of, .shared_bits = shared_bits,             \
-        .gradient = gradient_, .rounds = rounds_, .unstable = true                                 \
+#define ROW(name_, suffix_, params_, resolve_, gradient_, rounds_, drawn_, help_)              \
+    {                                                                                          \
+        .name = name_, .suffix = suffix_, .func = name_, .help = help_, .params = params_,     \
+        .drawn = drawn_, .size = sizeof(struct binary), .resolve = resolve_,                   \
+        .geometry = mase_geometry_items, .alone = is_alone, .quantize = quantize,              \
+        .encode = encode, .decode = decode, .limits = limits, .range = range, .bits = bits_of, \
+        .shared_bits = mase_thirty_two_bits, .gradient = gradient_, .rounds = rounds_,         \
+        .unstable = true                                                                       \
     }
 
 const struct mase_quant_info mase_quant_binary =

@@ -122,8 +122,10 @@ enum mase_status mase_line_fits(const struct mase_shape *s, enum mase_role role,
     return st;
 }
 
-void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role)
+void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                         const void *params)
 {
+    (void)params;
     for (int d = 0; d < s->rank; d++)
         length[d] = d == 0 && (role == MASE_ROLE_DATA || s->rank > 1) ? 1 : s->dim[d];
 }

@@ -114,6 +114,10 @@ void mase_quantize_blocks(const struct mase_format *f, float *q, const float *x,
         f->row->quantize(q, x, b, f->params, sign);
         return;
     }
+    if (f->row->learned) {
+        mase_learned_quantize(q, x, b, f->row->learned, f->params, sign);
+        return;
+    }
     if (f->row->share) {
         round_sharing(f, q, x, b);
         return;
@@ -224,6 +228,18 @@ void mase_format_range(int64_t *low, int64_t *high, const struct mase_format *f,
 int mase_width_of(const void *params)
 {
     return (int)*(const int64_t *)params;
+}
+
+int mase_eight_bits(const void *params)
+{
+    (void)params;
+    return 8;
+}
+
+int mase_thirty_two_bits(const void *params)
+{
+    (void)params;
+    return 32;
 }
 
 static int64_t encode_block(int64_t *code, const struct mase_format *f, const float *q,

@@ -62,11 +62,6 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
     return mase_channels_fit(s, role, p->axis, p->block_size, err);
 }
 
-static bool negative(const struct hgq *p, enum mase_sign sign)
-{
-    return p->is_signed == MASE_NA ? sign == MASE_SIGNED : p->is_signed;
-}
-
 /* A whole number; NaN, as after training that came to nothing, is the least. */
 static int whole_within(float x, float lo, float hi)
 {
@@ -78,7 +73,7 @@ static int magnitude_bits(const float *value, const void *opaque, enum mase_sign
 {
     const struct hgq *p = opaque;
     const float bits = rintf(value[FRAC]) + rintf(value[INT]);
-    return whole_within(bits, 0, (float)(p->most - (negative(p, sign) ? 1 : 0)));
+    return whole_within(bits, 0, (float)(p->most - (mase_has_sign(p->is_signed, sign) ? 1 : 0)));
 }
 
 /* 2^e, of a normal number. */
@@ -99,7 +94,7 @@ static void start(float *value, const struct mase_block_size *s, const void *opa
     if (largest > 0)
         (void)frexpf(largest, &e);
     value[INT] = (float)e;
-    value[FRAC] = (float)(p->width - (negative(p, sign) ? 1 : 0) - e);
+    value[FRAC] = (float)(p->width - (mase_has_sign(p->is_signed, sign) ? 1 : 0) - e);
 }
 
 /* Where bits are limited, the least significant ones go. */
@@ -109,7 +104,7 @@ static struct mase_grid grid(const float *value, const void *opaque, enum mase_s
     const int b = magnitude_bits(value, p, sign);
     const float hi = power(b) - 1;
     return (struct mase_grid){ power(whole_within(value[INT], -60, 60) - b),
-                               negative(p, sign) ? -hi : 0.0f, hi };
+                               mase_has_sign(p->is_signed, sign) ? -hi : 0.0f, hi };
 }
 
 static void gradient(float *d, const float sum[3], const float *value, const void *opaque,
@@ -117,33 +112,23 @@ static void gradient(float *d, const float sum[3], const float *value, const voi
 {
     const struct hgq *p = opaque;
     const struct mase_grid g = grid(value, p, sign);
-    const float ln2 = 0.69314718f, cut = sum[2] - (negative(p, sign) ? sum[1] : 0.0f);
+    const float ln2 = 0.69314718f,
+                cut = sum[2] - (mase_has_sign(p->is_signed, sign) ? sum[1] : 0.0f);
     (void)count;
     d[FRAC] = ln2 * g.scale * (cut - sum[0]);
     d[INT] = ln2 * (g.hi + 1) * g.scale * cut;
 }
 
-static int bits(const void *opaque)
-{
-    return (int)((const struct hgq *)opaque)->width;
-}
-
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
     const struct hgq *p = opaque;
-    *high = (INT64_C(1) << (p->width - (negative(p, sign) ? 1 : 0))) - 1;
-    *low = negative(p, sign) ? -*high : 0;
+    *high = (INT64_C(1) << (p->width - (mase_has_sign(p->is_signed, sign) ? 1 : 0))) - 1;
+    *low = mase_has_sign(p->is_signed, sign) ? -*high : 0;
 }
 
 static const struct mase_learning learning = {
     .names = names, .grid = grid, .bits = magnitude_bits, .start = start, .gradient = gradient
 };
-
-static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
-                     enum mase_sign sign)
-{
-    mase_learned_quantize(q, x, b, &learning, opaque, sign);
-}
 
 const struct mase_quant_info mase_quant_hgq = {
     .name = "hgq",
@@ -155,12 +140,11 @@ const struct mase_quant_info mase_quant_hgq = {
     .resolve = resolve,
     .geometry = geometry,
     .fits = fits,
-    .quantize = quantize,
     .encode = mase_learned_encode,
     .decode = mase_learned_decode,
-    .limits = mase_learned_limits,
+    .limits = mase_unbounded_limits,
     .range = range,
-    .bits = bits,
+    .bits = mase_width_of,
     .by_values = true,
     .unstable = true,
     .learned = &learning,

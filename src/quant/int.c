@@ -168,16 +168,11 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
 
 /* ---- rounding ---- */
 
-static enum mase_sign sign_in(const struct ints *p, enum mase_sign asked)
-{
-    return p->is_signed == MASE_NA ? asked : p->is_signed ? MASE_SIGNED : MASE_UNSIGNED;
-}
-
 /* The codes of a block, zero_point included. */
 static void codes_of(float *lo, float *hi, const struct ints *p, int64_t index, enum mase_sign sign)
 {
     const int bits = (int)number_at(p->width, index, 0);
-    const bool negative = sign_in(p, sign) == MASE_SIGNED;
+    const bool negative = mase_has_sign(p->is_signed, sign);
     const float steps = bits ? ldexpf(1.0f, negative ? bits - 1 : bits) : 1.0f;
     *hi = steps - 1;
     *lo = negative && bits ? p->narrow ? 1 - steps : -steps : 0.0f;
@@ -213,7 +208,7 @@ static struct mase_grid grid_by_values(const struct ints *p, const float *x,
         high = v > high ? v : high;
     }
     codes_of(&lo, &hi, p, b->index, sign);
-    const float largest = sign_in(p, sign) == MASE_SIGNED && -low > high ? -low : high;
+    const float largest = mase_has_sign(p->is_signed, sign) && -low > high ? -low : high;
     float scale = p->symmetric ? largest / (hi > 0 ? hi : 1) : (high - low) / (hi - lo);
     if (p->power_of_two && scale > 0 && scale < FLT_MAX / 2)
         scale = next_power(scale);
@@ -327,7 +322,7 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
 {
     const struct ints *p = opaque;
     *high = p->scale ? 0.0f : FLT_MAX;
-    *low = p->scale || sign_in(p, sign) == MASE_UNSIGNED ? 0.0f : -FLT_MAX;
+    *low = p->scale || !mase_has_sign(p->is_signed, sign) ? 0.0f : -FLT_MAX;
     for (int64_t i = 0; p->scale && i < (listed(p) ? listed(p) : 1); i++) {
         struct mase_grid g;
         grid(&g, p, i, sign);

@@ -180,7 +180,7 @@ float mase_learned_decode(int64_t code, int64_t shared, const void *params)
     return (float)code;
 }
 
-void mase_learned_limits(float *low, float *high, const void *params, enum mase_sign sign)
+void mase_unbounded_limits(float *low, float *high, const void *params, enum mase_sign sign)
 {
     (void)params;
     *high = FLT_MAX;

@@ -178,17 +178,6 @@ static void pact_gradient(float *d, const float sum[3], const float *value, cons
 
 /* ---- rows ---- */
 
-static int bits(const void *opaque)
-{
-    return (int)((const struct lsq *)opaque)->width;
-}
-
-static int shared_bits(const void *opaque)
-{
-    (void)opaque;
-    return 32;
-}
-
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
     const struct mase_grid c = codes(opaque, sign);
@@ -196,35 +185,29 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     *high = (int64_t)c.hi;
 }
 
-#define ROW(name_, suffix_, help_)                                                         \
-    static const struct mase_learning name_##_learning = { .names = name_##_names,         \
-                                                           .sized = true,                  \
-                                                           .grid = name_##_grid,           \
-                                                           .start = name_##_start,         \
-                                                           .gradient = name_##_gradient }; \
-    static void name_##_quantize(float *q, const float *x, const struct mase_block *b,     \
-                                 const void *opaque, enum mase_sign sign)                  \
-    {                                                                                      \
-        mase_learned_quantize(q, x, b, &name_##_learning, opaque, sign);                   \
-    }                                                                                      \
-    const struct mase_quant_info mase_quant_##name_ = { .name = #name_,                    \
-                                                        .suffix = suffix_,                 \
-                                                        .func = #name_,                    \
-                                                        .help = help_,                     \
-                                                        .params = params,                  \
-                                                        .size = sizeof(struct lsq),        \
-                                                        .resolve = resolve,                \
-                                                        .geometry = geometry,              \
-                                                        .fits = fits,                      \
-                                                        .quantize = name_##_quantize,      \
-                                                        .encode = mase_learned_encode,     \
-                                                        .decode = mase_learned_decode,     \
-                                                        .limits = mase_learned_limits,     \
-                                                        .range = range,                    \
-                                                        .bits = bits,                      \
-                                                        .shared_bits = shared_bits,        \
-                                                        .by_values = true,                 \
-                                                        .unstable = true,                  \
+#define ROW(name_, suffix_, help_)                                                           \
+    static const struct mase_learning name_##_learning = { .names = name_##_names,           \
+                                                           .sized = true,                    \
+                                                           .grid = name_##_grid,             \
+                                                           .start = name_##_start,           \
+                                                           .gradient = name_##_gradient };   \
+    const struct mase_quant_info mase_quant_##name_ = { .name = #name_,                      \
+                                                        .suffix = suffix_,                   \
+                                                        .func = #name_,                      \
+                                                        .help = help_,                       \
+                                                        .params = params,                    \
+                                                        .size = sizeof(struct lsq),          \
+                                                        .resolve = resolve,                  \
+                                                        .geometry = geometry,                \
+                                                        .fits = fits,                        \
+                                                        .encode = mase_learned_encode,       \
+                                                        .decode = mase_learned_decode,       \
+                                                        .limits = mase_unbounded_limits,     \
+                                                        .range = range,                      \
+                                                        .bits = mase_width_of,               \
+                                                        .shared_bits = mase_thirty_two_bits, \
+                                                        .by_values = true,                   \
+                                                        .unstable = true,                    \
                                                         .learned = &name_##_learning };
 
 ROW(lsq, "LSQ", "integers with a scale that training learns")

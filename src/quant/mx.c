@@ -170,12 +170,6 @@ static int bits(const void *opaque)
     return ((const struct mx *)opaque)->bits;
 }
 
-static int shared_bits(const void *opaque)
-{
-    (void)opaque;
-    return 8;
-}
-
 static bool by_chance(const void *opaque)
 {
     return mase_mx_grid(opaque)->element.direction == MASE_BY_CHANCE;
@@ -200,6 +194,6 @@ const struct mase_quant_info mase_quant_mx = {
     .limits = limits,
     .top = top_of,
     .bits = bits,
-    .shared_bits = shared_bits,
+    .shared_bits = mase_eight_bits,
     .by_chance = by_chance,
 };

@@ -148,12 +148,6 @@ static int four(const void *opaque)
     return 4;
 }
 
-static int eight(const void *opaque)
-{
-    (void)opaque;
-    return 8;
-}
-
 static bool by_chance(const void *opaque)
 {
     return ((const struct nvfp4 *)opaque)->element.direction == MASE_BY_CHANCE;
@@ -178,7 +172,7 @@ const struct mase_quant_info mase_quant_nvfp4 = {
     .limits = limits,
     .top = seven,
     .bits = four,
-    .shared_bits = eight,
+    .shared_bits = mase_eight_bits,
     .looks_around = MASE_LOOKS_FOR_MOST,
     .by_chance = by_chance,
     .unstable = true,

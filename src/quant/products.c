@@ -118,12 +118,6 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     *low = sign == MASE_SIGNED ? INT32_MIN : 0;
 }
 
-static int bits(const void *opaque)
-{
-    (void)opaque;
-    return 32;
-}
-
 const struct mase_quant_info mase_quant_products = {
     .name = "products",
     .suffix = "Products",
@@ -138,9 +132,9 @@ const struct mase_quant_info mase_quant_products = {
     .quantize = quantize,
     .encode = encode,
     .decode = decode,
-    .limits = mase_learned_limits,
+    .limits = mase_unbounded_limits,
     .range = range,
-    .bits = bits,
+    .bits = mase_thirty_two_bits,
     .grid = grid,
 };
 

@@ -222,7 +222,6 @@ void mase_learned_quantize(float *q, const float *x, const struct mase_block *b,
                            enum mase_sign sign);
 mase_quant_encode_fn mase_learned_encode;
 mase_quant_decode_fn mase_learned_decode;
-mase_quant_limits_fn mase_learned_limits;
 
 /* ---- the scale of products (products.c) ---- */
 
@@ -303,6 +302,15 @@ static inline int64_t mase_whole_code(double v, double low, double high)
 }
 /* The bits of a value, of formats whose first parameter is their width. */
 int mase_width_of(const void *params);
+int mase_eight_bits(const void *params);
+int mase_thirty_two_bits(const void *params);
+/* Do values have a sign? is_signed says so (MASE_PARAM_SIGNED), or leaves it to what is asked. */
+static inline bool mase_has_sign(int64_t is_signed, enum mase_sign asked)
+{
+    return is_signed == MASE_NA ? asked == MASE_SIGNED : is_signed;
+}
+/* The lowest and highest float. */
+mase_quant_limits_fn mase_unbounded_limits;
 /* A float that a block shares, by its bits. */
 static inline int64_t mase_share_float(float scale)
 {

@@ -127,19 +127,6 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     *high = (int64_t)g.hi;
 }
 
-static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
-{
-    (void)opaque;
-    *high = FLT_MAX;
-    *low = sign == MASE_SIGNED ? -FLT_MAX : 0.0f;
-}
-
-static int shared_bits(const void *opaque)
-{
-    (void)opaque;
-    return 32;
-}
-
 const struct mase_quant_info mase_quant_scale_integer = {
     .name = "scale_integer",
     .suffix = "ScaleInteger",
@@ -153,9 +140,9 @@ const struct mase_quant_info mase_quant_scale_integer = {
     .quantize = quantize,
     .encode = encode,
     .decode = decode,
-    .limits = limits,
+    .limits = mase_unbounded_limits,
     .range = range,
     .bits = mase_width_of,
-    .shared_bits = shared_bits,
+    .shared_bits = mase_thirty_two_bits,
     .unstable = true,
 };

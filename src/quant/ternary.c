@@ -49,13 +49,6 @@ static const struct mase_opt params[] = {
     { 0 },
 };
 
-static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
-                     const void *opaque)
-{
-    (void)opaque;
-    mase_geometry_items(length, s, role);
-}
-
 static float size_above(float x, float limit)
 {
     return fabsf(x) > limit ? fabsf(x) : 0.0f;
@@ -140,7 +133,7 @@ const struct mase_quant_info mase_quant_ternary = {
     .drawn = "ternary(2, true, NA, NA, NA)",
     .params = params,
     .size = sizeof(struct ternary),
-    .geometry = geometry,
+    .geometry = mase_geometry_items,
     .quantize = quantize,
     .encode = encode,
     .decode = decode,

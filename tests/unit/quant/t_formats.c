@@ -30,7 +30,8 @@ static void rows_are_complete(void **state)
         }
         if (k == MASE_QUANT_float)
             continue;
-        assert_true((q->quantize || q->round) && (q->encode || q->code) && q->decode);
+        assert_true((q->quantize || q->learned || q->round) && (q->encode || q->code));
+        assert_true(q->decode != NULL);
         assert_true((q->range || q->top) && q->bits);
         assert_true(q->size > 0 && (!q->shared_bits || q->geometry));
     }
