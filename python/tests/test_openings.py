@@ -357,3 +357,17 @@ def test_measures_alike(word: str, weights: typing.Optional[str], dataset: str, 
     assert data.info["checksum"] == found["dataset"]["sha256"]
     assert scores.loss == found["test_loss_epoch"]
     assert scores.samples == found["samples"]
+
+
+@pytest.mark.parametrize("path", ["w.npz", "hf", "mase_output/run", "moved"])
+def test_weights_are_loaded_as_they_are_opened(path: str, place: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    mase.open("toy", weights=place / path).save(tmp_path / "opened")
+    graph = mase.open("toy")
+    graph.load(place / path)
+    graph.save(tmp_path / "loaded")
+    assert contents(tmp_path / "loaded") == contents(tmp_path / "opened")
+
+
+def test_a_saved_network_is_opened(place: pathlib.Path) -> None:
+    with pytest.raises(mase.MaseError, match="is a saved network"):
+        mase.open("toy").load(place / "toys")

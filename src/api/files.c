@@ -233,41 +233,55 @@ static enum mase_status renames(struct mase_weights_opts *o, struct mase_arena *
     return MASE_OK;
 }
 
-/* What the weights were trained on goes to kept. */
-static enum mase_status load_copy(struct mase_graph *g, struct mase_checkpoint_info *trained,
-                                  struct mase_arena *a, struct mase_arena *kept,
-                                  const struct write *w, struct mase_err *err)
+/* What path names, by the one decider of such words; what is found goes to kept. */
+static enum mase_status find_weights(struct mase_opened *w, struct mase_arena *a,
+                                     struct mase_arena *kept, const struct write *given,
+                                     struct mase_err *err)
 {
-    struct mase_value *given;
+    struct mase_value *options;
     struct load_opts o;
-    MASE_TRY(mase_api_options(&given, a, w->options, err));
-    MASE_TRY(mase_opts_bind(&o, sizeof o, load_rows, given, a, err));
-    struct mase_weights_opts opts = { .key = o.key,
-                                      .lenient = o.lenient,
-                                      .seed = (uint64_t)o.seed };
-    MASE_TRY(renames(&opts, a, o.map, err));
-    MASE_TRY(mase_trained_on(trained, kept, w->path, err));
-    MASE_TRY(mase_checkpoint_follow(g, w->path, err));
-    return mase_weights_load_by(g, w->path, &opts, err);
+    struct mase_work_choice choice;
+    mase_work_choice_init(&choice, kept);
+    MASE_TRY(mase_api_options(&options, a, given->options, err));
+    MASE_TRY(mase_opts_bind(&o, sizeof o, load_rows, options, a, err));
+    choice.weights = given->path;
+    choice.load =
+        (struct mase_weights_opts){ .key = o.key, .lenient = o.lenient, .seed = (uint64_t)o.seed };
+    MASE_TRY(renames(&choice.load, a, o.map, err));
+    MASE_TRY(mase_work_find(w, &choice, err));
+    if (w->source == MASE_WEIGHTS_FILE)
+        return MASE_OK;
+    return mase_fail_in(err, MASE_EVALUE, w->weights,
+                        "is a saved network and no weights alone: open it, or open the network "
+                        "with these weights");
+}
+
+static enum mase_status load_copy(struct mase_opened *w, struct mase_graph *g,
+                                  struct mase_graph *copy, struct mase_arena *a,
+                                  struct mase_arena *kept, const struct write *given,
+                                  struct mase_err *err)
+{
+    MASE_TRY(find_weights(w, a, kept, given, err));
+    MASE_TRY(mase_checkpoint_follow(copy, w->weights, err));
+    MASE_TRY(mase_weights_load_by(copy, w->weights, &w->choice.load, err));
+    return mase_checkpoint_follow(g, w->weights, err);
 }
 
 static enum mase_status load_weights(void *data, struct mase_err *err)
 {
-    const struct write *w = data;
-    struct mase_net *net = w->net;
+    const struct write *given = data;
+    struct mase_net *net = given->net;
     struct mase_arena a = { 0 }, kept = { 0 };
-    struct mase_checkpoint_info trained;
+    struct mase_opened w;
     MASE_TRY(mase_net_use(net, err));
     MASE_TRY(mase_graph_check_size(net->graph, err));
     struct mase_graph *copy = mase_graph_clone(net->graph), *g = mase_graph_clone(net->graph);
     mase_graph_own_weights(copy);
-    enum mase_status st = load_copy(copy, &trained, &a, &kept, w, err);
-    const char *origin = mase_arena_strdup(&kept, w->path);
-    if (!st)
-        st = mase_checkpoint_follow(g, w->path, err);
+    const enum mase_status st = load_copy(&w, g, copy, &a, &kept, given, err);
     if (!st) {
+        const char *origin = mase_arena_strdup(&kept, w.weights);
         mase_graph_alloc(g);
-        mase_net_become_trained(net, g, copy, &kept, &trained, origin);
+        mase_net_become_trained(net, g, copy, &kept, &w.trained, origin);
     } else {
         mase_graph_free(g);
     }

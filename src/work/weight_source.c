@@ -2,6 +2,8 @@
  * weight_source.c - what a file or a folder of weights is: told from it, so that nobody has to say
  * it; a type that says otherwise is a mistake and does not override it.
  */
+#include <unistd.h>
+
 #include <mase/file.h>
 #include <mase/file_kind.h>
 #include <mase/saved.h>
@@ -134,11 +136,21 @@ static const char *path_behind(struct mase_arena *a, const char *path)
     return inside ? inside : path;
 }
 
+/* What can be read once only: its reader tells by the content. */
+static bool is_stream(const char *path)
+{
+    return access(path, F_OK) == 0 && !mase_is_file(path) && !mase_is_dir(path);
+}
+
 static enum mase_status find_named(struct mase_opened *w, struct mase_err *err)
 {
     const struct mase_work_choice *c = &w->choice;
     w->weights = path_behind(c->data.arena, c->weights);
     const char *type = type_of(w->weights), *asked = c->weights_type;
+    if (!type && !asked && is_stream(w->weights)) {
+        w->source = MASE_WEIGHTS_FILE;
+        return MASE_OK;
+    }
     if (!type && (!asked || mase_is_dir(w->weights)))
         return fail_untold(w, err);
     if (type && asked && !agree(type, asked))

@@ -143,6 +143,7 @@ static void weights_are_told_from_their_file(void **state)
         { "toy", "w.pt", NULL, MASE_WEIGHTS_FILE, NULL },
         { "toy", "w.pt", "pl", MASE_WEIGHTS_FILE, NULL },
         { "toy", "hub", "hf", MASE_WEIGHTS_FILE, NULL },
+        { "toy", "/dev/null", NULL, MASE_WEIGHTS_FILE, NULL }, /* a stream */
         { "toy", "saved", NULL, MASE_WEIGHTS_SAVED, NULL },
         { "saved", NULL, NULL, MASE_WEIGHTS_SAVED, NULL },
         { "saved", "w.npz", NULL, MASE_WEIGHTS_FILE, NULL },
