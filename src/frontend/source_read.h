@@ -44,7 +44,7 @@ struct mase_question {
     struct reading r;
     const struct mase_data_info *data;
     const struct mase_tensor *target; /* of a loss: its second input, for a sample; else NULL */
-    bool is_lost; /* a question could not be read: the nodes since are not known */
+    bool is_lost;               /* a question could not be read: the nodes since are not known */
     struct mase_answers *known; /* private: what earlier ones were told */
 };
 /* Answer with the shapes of the new nodes, one line of JSON. data: a struct mase_question. */
