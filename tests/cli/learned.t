@@ -177,4 +177,4 @@ succeeds "and of one number"
 joined 5 "attr cat.data_in_scale = f32[3] init unset
 " " quantized {name: 'lsq', data_in_width: 4, data_in_axis: 1}" >stored.mg
 run show stored.mg --input-shape 4 --program
-refused "a file that says so" 'stored.mg:11:' 'cat.data_in_scale has 3 values, one for each block, but an operand that is rounded by them has 5'
+refuses "a file that says so" stored.mg:11:29 cat.data_in_scale 3 5
