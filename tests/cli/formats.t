@@ -122,24 +122,30 @@ while IFS='|' read -r name params message; do
 ch: $message
 END
 done <<'END'
-integer|width=0|width = 0 is outside 1..32
-minifloat|width=40|width = 40 is outside 2..32
-integer|frac_width=half|frac_width must be an integer -32..64 or "NA", got string "half"
-integer|frac_width=1.5|frac_width must be an integer -32..64 or "NA", got float 1.5
-integer|rounding=up|rounding = "up" is not one of nearest_even, nearest_away, floor, toward_zero, stochastic
 minifloat|width=8 exponent_width=8|a width of 8 leaves -1 bits of mantissa beside the sign and exponent_width = 8: 0..23 are allowed
 minifloat|exponent_bias=200|exponent_bias = 200 with exponent_width = 4 has values that float32 lacks: its normal numbers must lie within 2^-126 and 2^128
 minifloat|width=2 exponent_width=1|width = 2 with exponent_width = 1 and specials = ieee has no value but zero: a wider format, or specials = none, is needed
 minifloat|specials=none overflow=infinity|overflow = infinity needs specials = ieee, fn or fnuz: without codes for infinity or NaN only saturate is allowed
 fp8_e4m3|width=8|width=8: not a parameter of fp8_e4m3; it takes overflow=, rounding=
-mx|element=fp5|element = "fp5" is not one of fp8_e4m3, fp8_e5m2, fp6_e3m2, fp6_e2m3, fp4_e2m1, int8
-mx|block_size=[1,16]|block_size must be an integer 1..1073741824, got list [1, 16]
 mx|block_dim=1|blocks along dimension 1 do not fit a tensor [6]: block_dim must be one of the tensor's dimensions
 nvfp4|tensor_scale=1e-40|tensor_scale = 1e-40 is neither 0 nor within 2^-126 .. 2^115
 posit|width=20 es=4|width = 20 with es = 4 has values that float32 lacks: (width - 2) * 2^es may be at most 126
 block_fp|block_size=[1,0]|block_size = 0 is neither -1 nor within 1..1073741824
-binary|bipolar=yes|bipolar must be a boolean, got string "yes"
 fp8||no number format is called 'fp8', did you mean 'fp8_e4m3'? ch formats lists them
+END
+while IFS='|' read -r name param words; do
+    run formats "$name" --apply in.npy out.npy "$param"
+    # shellcheck disable=SC2086 # words
+    refuses "$name $param" ch ${param%=*} $words
+done <<'END'
+integer|width=0|0 1..32
+minifloat|width=40|40 2..32
+integer|frac_width=half|"half" -32..64
+integer|frac_width=1.5|1.5 -32..64
+integer|rounding=up|"up" nearest_even stochastic
+mx|element=fp5|"fp5" fp8_e4m3 int8
+mx|block_size=[1,16]|1..1073741824
+binary|bipolar=yes|"yes" boolean
 END
 holds "and nothing is written" [ ! -e out.npy ]
 

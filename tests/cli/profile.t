@@ -36,11 +36,9 @@ wrong.toml:21:46: pass profile_statistics: no statistic is called 'variance_prec
    21 | [passes.profile_statistics.weight_statistics.variance_precize]
       |                                              ^~~~~~~~~~~~~~~~
 END
-wrong "a quantile outside 0 to 1" 's/0.97/97/' <<'END'
-wrong.toml:28:12: pass profile_statistics: range_quantile: quantile = 97 is outside 0.0..1.0
-   28 | quantile = 97
-      |            ^~
-END
+sed 's/0.97/97/' "$config" >wrong.toml
+run transform --config wrong.toml
+refuses "a quantile outside 0 to 1" wrong.toml:28:12 quantile 97 0.0..1.0
 wrong "an unknown operation" 's/"relu"/"rela"/' <<'END'
 wrong.toml:18:28: pass profile_statistics: no operation is called 'rela': did you mean 'relu'?
    18 | target_activation_nodes = ["rela"]

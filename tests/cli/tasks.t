@@ -127,7 +127,7 @@ refused "no number" 'nan.csv:5:[0-9]+: '
 run train one.mg t.csv:price,price --task reg --features a,b --project bad
 refused "a column twice" "the labels name column 'price' twice"
 run sweep one.mg t.csv:price --task reg,cls --features a,b --project bad
-refused "one task for a sweep" 'is not one of classification'
+refuses "one task for a sweep" ch --task reg,cls classification
 run data info t.csv:price --task reg --features a,b --split 0.5,0.25,0.25
 succeeds "numbers are divided by shares"
 out_has "as they are asked for" '^validation +50$'

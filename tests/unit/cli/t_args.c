@@ -52,6 +52,16 @@ static void refuses(const char *line, const char *message)
     mase_cli_release(&c);
 }
 
+/* The sentence is that of the table of options (t_opt.c). */
+static void refuses_value(const char *line, const char *option_and_value)
+{
+    struct mase_cli c;
+    struct mase_err err;
+    assert_int_not_equal(parse(&c, &err, line), MASE_OK);
+    assert_int_equal(strncmp(err.msg, option_and_value, strlen(option_and_value)), 0);
+    mase_cli_release(&c);
+}
+
 static void values(void **state)
 {
     (void)state;
@@ -91,7 +101,7 @@ static void mistakes(void **state)
             "--batch-size = '' is not a number; allowed: integer 1..16777216");
     refuses("transform --batch-size 4x",
             "--batch-size = '4x' is not a number; allowed: integer 1..16777216");
-    refuses("transform --batch-size 0", "--batch-size = 0 is outside 1..16777216");
+    refuses_value("transform --batch-size 0", "--batch-size = 0 ");
     refuses("transform --bath-size 1",
             "unknown option '--bath-size', did you mean '--batch-size'?");
     refuses("transform --debug=1", "--debug takes no value, got '1'");
@@ -99,7 +109,7 @@ static void mistakes(void **state)
     refuses("ops --json --format csv", "--json and --format csv contradict each other");
     refuses("passes --apply", "--apply is no option of ch passes");
     refuses("transform a b c", "surplus argument 'c'; usage: ch transform [MODEL] [DATASET]");
-    refuses("--info=nothing", "--info = \"nothing\" is not one of all, model, dataset");
+    refuses_value("--info=nothing", "--info = \"nothing\" ");
 }
 
 static void nothing_given(void **state)
