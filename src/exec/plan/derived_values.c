@@ -78,9 +78,10 @@ static struct mase_slot *add_reading(struct mase_plan *d, const struct mase_slot
 
 /* from, a value of the plan, rounded: what the plan knows as t. */
 static struct mase_slot *add_rounding(struct mase_plan *d, const struct mase_tensor *t,
-                                      const struct mase_slot *from, const struct mase_asked *asked)
+                                      const struct mase_slot *from,
+                                      const struct mase_rounding_request *request)
 {
-    struct mase_slot *s = mase_quantise_lanes(d, mase_derive_slot(d, from->tensor), asked);
+    struct mase_slot *s = mase_quantise_lanes(d, mase_derive_slot(d, from->tensor), request);
     mase_ptrmap_put(&d->slot_of, &d->arena, t, s);
     return s;
 }
@@ -90,7 +91,7 @@ struct mase_slot *mase_derive_slot(struct mase_plan *d, const struct mase_tensor
     struct mase_slot *s = mase_plan_slot(d, t);
     const struct mase_slot *from = s ? NULL : mase_plan_slot(d->derived_of, t);
     if (from && from->unrounded)
-        return add_rounding(d, t, from->unrounded, from->asked);
+        return add_rounding(d, t, from->unrounded, from->request);
     return from ? add_reading(d, from, t) : s;
 }
 
@@ -240,14 +241,14 @@ enum mase_status mase_derive_call(struct mase_plan *p, struct mase_call *c, stru
 }
 
 void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
-                       const struct mase_asked *asked)
+                       const struct mase_rounding_request *request)
 {
     to->derived = true;
     if (mase_plan_first_tile(p))
         return;
     if (!p->derived)
         p->derived = mase_derive_plan(p);
-    add_rounding(p->derived, to->tensor, from, asked);
+    add_rounding(p->derived, to->tensor, from, request);
 }
 
 void mase_derive_plan_free(struct mase_plan *d)

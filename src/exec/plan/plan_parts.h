@@ -6,7 +6,7 @@
 
 #include "exec/plan/step.h"
 
-struct mase_asked;
+struct mase_rounding_request;
 
 /* Zeroed floats, 64-byte aligned, untouched until used; freed by mase_aligned_free. */
 float *mase_plan_floats(int64_t n);
@@ -60,7 +60,7 @@ struct mase_slot *mase_derive_add_slot(struct mase_plan *d, const struct mase_te
 void mase_derive_plan_free(struct mase_plan *d);
 /* Round `from` to `to`. Neither has a batch axis. */
 void mase_derive_round(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
-                       const struct mase_asked *asked);
+                       const struct mase_rounding_request *request);
 /* Compute all derived values from the current parameters; and, when the gradients of all tiles are
  * complete, pass gradients back to the parameters. */
 void mase_derive_forward(struct mase_plan *p, int threads);

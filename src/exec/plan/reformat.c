@@ -46,9 +46,9 @@ static void keep(struct mase_site *s, const struct mase_round *r)
 void mase_site_add(const struct mase_site *site)
 {
     struct mase_plan *p = whole(site->plan);
-    if (!p->formats_change || mase_op_is_recurrent(site->asked.node->op))
+    if (!p->formats_change || mase_op_is_recurrent(site->request.node->op))
         return; /* it rounds within its step, which is made for the formats it has */
-    const void *key = key_of(site->asked.node);
+    const void *key = key_of(site->request.node);
     struct mase_site *s = mase_arena_memdup(&p->arena, site, sizeof *site);
     s->next = mase_ptrmap_get(&p->site_of, key);
     mase_ptrmap_put(&p->site_of, &p->arena, key, s);
@@ -58,7 +58,7 @@ void mase_site_add(const struct mase_site *site)
 
 void mase_site_constant(const struct mase_site *s)
 {
-    const struct mase_rounding how = s->asked.how;
+    const struct mase_rounding how = s->request.how;
     if (how.format)
         mase_quantize(how.format, s->to, s->from, &s->shape, how.role, how.sign);
     else
@@ -70,14 +70,14 @@ void mase_site_constant(const struct mase_site *s)
 static const struct mase_round *find_round(struct mase_site *s)
 {
     const struct mase_site_round *made = s->made;
-    while (made && made->round.how.format != s->asked.how.format)
+    while (made && made->round.how.format != s->request.how.format)
         made = made->next;
     if (made)
         return &made->round;
     struct mase_arena *a = &s->plan->arena;
     const struct mase_round r = s->step
-                                    ? mase_round_rows(a, s->asked.how, &s->shape, s->plan->stride)
-                                    : mase_round_dense(a, s->asked.how, &s->shape);
+                                    ? mase_round_rows(a, s->request.how, &s->shape, s->plan->stride)
+                                    : mase_round_dense(a, s->request.how, &s->shape);
     keep(s, &r);
     return &s->made->round;
 }
@@ -95,7 +95,7 @@ static void follow(struct mase_site *s)
         mase_quantise_weight(s->plan, s->rounded);
 }
 
-static struct mase_rounding rounding_now(const struct mase_asked *a)
+static struct mase_rounding rounding_now(const struct mase_rounding_request *a)
 {
     return a->operand == MASE_RESULT ? mase_result_rounding(a->node)
                                      : mase_operand_rounding(a->node, a->operand);
@@ -105,16 +105,16 @@ static struct mase_rounding rounding_now(const struct mase_asked *a)
 static enum mase_status check(const struct mase_site *s, struct mase_err *err)
 {
     for (; s; s = s->next) {
-        const struct mase_quant *q = mase_node_quant(s->asked.node);
-        if (s->asked.writes && s->asked.kept != (q && !q->bypass))
+        const struct mase_quant *q = mase_node_quant(s->request.node);
+        if (s->request.writes && s->request.kept != (q && !q->bypass))
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s writes into its operand in float and not with formats: a plan "
                              "made for one cannot follow to the other",
-                             s->asked.node->name);
-        if (!mase_asked_fits(&s->asked, rounding_now(&s->asked).format))
+                             s->request.node->name);
+        if (!mase_rounding_request_fits(&s->request, rounding_now(&s->request).format))
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: a format with blocks needs the samples in the first dimension",
-                             s->asked.node->name);
+                             s->request.node->name);
     }
     return MASE_OK;
 }
@@ -135,10 +135,10 @@ enum mase_status mase_plan_follow_formats(struct mase_plan *p, const struct mase
                          n->name, mase_ops[n->op].name);
     MASE_TRY(check(s, err));
     for (; s; s = s->next) {
-        const struct mase_rounding now = rounding_now(&s->asked);
-        if (now.format == s->asked.how.format)
+        const struct mase_rounding now = rounding_now(&s->request);
+        if (now.format == s->request.how.format)
             continue;
-        s->asked.how = now;
+        s->request.how = now;
         follow(s);
         derived |= s->plan != p;
     }

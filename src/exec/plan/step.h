@@ -31,8 +31,8 @@ struct mase_slot {
     float *dx;                  // the same, or NULL
     struct mase_slot *alias_of; /* shares x and dx with this one (views) */
     struct mase_slot
-        *unrounded; /* plain: a weight that each step rounds for itself, as asked says */
-    const struct mase_asked *asked;
+        *unrounded; /* plain: a weight that each step rounds for itself, as request says */
+    const struct mase_rounding_request *request;
     struct mase_weight *weight; /* plain: the weight it is; NULL: a constant */
     bool derived;    /* plain: computed from parameters, if a step asks (derived_values.c) */
     bool changes;    /* plain: a buffer that changes with each batch (stored_buffers.c) */

@@ -15,7 +15,7 @@
 enum { AT_ONCE = 256 }; /* values of a dense block that are taken side by side */
 
 /* Blocks of a format that has none: the whole is one. */
-static void whole(struct mase_gridded *g, struct mase_arena *a)
+static void whole(struct mase_learned_rounding *g, struct mase_arena *a)
 {
     int64_t *row = mase_new_array(a, int64_t, (size_t)g->rows), *end = mase_new(a, int64_t);
     for (int64_t i = 0; i < g->rows; i++)
@@ -26,7 +26,7 @@ static void whole(struct mase_gridded *g, struct mase_arena *a)
     g->blocks = 1;
 }
 
-static void map_rows(struct mase_gridded *g, struct mase_arena *a)
+static void map_rows(struct mase_learned_rounding *g, struct mase_arena *a)
 {
     int32_t *of = mase_new_array(a, int32_t, (size_t)g->rows);
     int64_t block = 0;
@@ -40,25 +40,25 @@ static void map_rows(struct mase_gridded *g, struct mase_arena *a)
 
 /* ---- steps of products ---- */
 
-struct mase_gridded_products {
+struct mase_learned_rounding_products {
     struct mase_products products;
     struct mase_weight *value[2][MASE_LEARNED_MAX];
     float *of_data, *of_weight; /* by block */
     float *step, *room;
 };
 
-static const struct mase_gridded_products *find_products(struct mase_plan *p,
-                                                         const struct mase_asked_products *asked)
+static const struct mase_learned_rounding_products *find_products(
+    struct mase_plan *p, const struct mase_rounding_products *request)
 {
     struct mase_arena *a = &p->arena;
-    if (!asked)
+    if (!request)
         return NULL;
-    struct mase_gridded_products *g = mase_new(a, struct mase_gridded_products);
-    g->products = asked->products;
+    struct mase_learned_rounding_products *g = mase_new(a, struct mase_learned_rounding_products);
+    g->products = request->products;
     mase_products_init(&g->products, a);
     for (int k = 0; k < 2; k++)
-        for (int j = 0; j < MASE_LEARNED_MAX && asked->learned[k][j]; j++)
-            g->value[k][j] = mase_plan_weight(p, asked->learned[k][j]);
+        for (int j = 0; j < MASE_LEARNED_MAX && request->learned[k][j]; j++)
+            g->value[k][j] = mase_plan_weight(p, request->learned[k][j]);
     const struct mase_products *q = &g->products;
     g->of_data = mase_new_array(a, float, (size_t)q->of_data.blocks);
     g->of_weight = mase_new_array(a, float, (size_t)q->of_weight.blocks);
@@ -67,25 +67,26 @@ static const struct mase_gridded_products *find_products(struct mase_plan *p,
     return g;
 }
 
-struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *asked,
-                                  const struct mase_round *r, int64_t rows)
+struct mase_learned_rounding *mase_learned_rounding(struct mase_plan *p,
+                                                    const struct mase_rounding_request *request,
+                                                    const struct mase_round *r, int64_t rows)
 {
-    const struct mase_format *f = asked->how.format;
+    const struct mase_format *f = request->how.format;
     const int learned = mase_format_learned(f);
-    if (!learned && !asked->products &&
+    if (!learned && !request->products &&
         (!p->train || mase_format_gradient(f) == MASE_GRADIENT_STRAIGHT))
         return NULL;
-    struct mase_gridded *g = mase_new(&p->arena, struct mase_gridded);
-    *g = (struct mase_gridded){ .how = asked->how,
-                                .products = find_products(p, asked->products),
-                                .learned = learned,
-                                .blocks = r->blocks,
-                                .rows = rows,
-                                .row = r->row,
-                                .end = r->end,
-                                .stride = r->stride };
+    struct mase_learned_rounding *g = mase_new(&p->arena, struct mase_learned_rounding);
+    *g = (struct mase_learned_rounding){ .how = request->how,
+                                         .products = find_products(p, request->products),
+                                         .learned = learned,
+                                         .blocks = r->blocks,
+                                         .rows = rows,
+                                         .row = r->row,
+                                         .end = r->end,
+                                         .stride = r->stride };
     for (int j = 0; j < learned; j++)
-        g->value[j] = mase_plan_weight(p, asked->learned[j]);
+        g->value[j] = mase_plan_weight(p, request->learned[j]);
     if (!g->row)
         whole(g, &p->arena);
     map_rows(g, &p->arena);
@@ -95,13 +96,13 @@ struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *
     return g;
 }
 
-void mase_gridded_use(struct mase_step *s, struct mase_gridded *g)
+void mase_learned_rounding_use(struct mase_step *s, struct mase_learned_rounding *g)
 {
     for (int j = 0; j < g->learned; j++)
         mase_step_use(s, g->value[j]);
 }
 
-static const float *const *values(const struct mase_gridded *g, const float **at)
+static const float *const *values(const struct mase_learned_rounding *g, const float **at)
 {
     for (int j = 0; j < g->learned; j++)
         at[j] = g->value[j]->x;
@@ -128,9 +129,9 @@ static void block_steps(float *step, const struct mase_factor *f, int64_t blocks
                            : bounds_of(f->format, b, f->sign).scale;
 }
 
-static void refresh_products(const struct mase_gridded *g)
+static void refresh_products(const struct mase_learned_rounding *g)
 {
-    const struct mase_gridded_products *p = g->products;
+    const struct mase_learned_rounding_products *p = g->products;
     const struct mase_products *q = &p->products;
     block_steps(p->of_data, &q->data, q->of_data.blocks, p->value[0]);
     block_steps(p->of_weight, &q->weight, q->of_weight.blocks, p->value[1]);
@@ -139,12 +140,12 @@ static void refresh_products(const struct mase_gridded *g)
         g->grid[b] = mase_products_grid(p->step[b], g->how.sign);
 }
 
-bool mase_gridded_moves(const struct mase_gridded *g)
+bool mase_learned_rounding_moves(const struct mase_learned_rounding *g)
 {
     return g && (g->learned || g->products);
 }
 
-void mase_gridded_refresh(const struct mase_gridded *g)
+void mase_learned_rounding_refresh(const struct mase_learned_rounding *g)
 {
     const float *at[MASE_LEARNED_MAX];
     if (g->products) {
@@ -157,13 +158,14 @@ void mase_gridded_refresh(const struct mase_gridded *g)
                                 : bounds_of(f, b, g->how.sign);
 }
 
-static struct mase_block block_at(const struct mase_gridded *g, int64_t b, int64_t lanes)
+static struct mase_block block_at(const struct mase_learned_rounding *g, int64_t b, int64_t lanes)
 {
     const int64_t begin = b ? g->end[b - 1] : 0;
     return (struct mase_block){ g->row + begin, g->end[b] - begin, lanes, NULL, b };
 }
 
-static void set(const struct mase_gridded *g, int64_t b, const struct mase_block_size *size)
+static void set(const struct mase_learned_rounding *g, int64_t b,
+                const struct mase_block_size *size)
 {
     const struct mase_format *f = g->how.format;
     float value[MASE_LEARNED_MAX];
@@ -172,7 +174,8 @@ static void set(const struct mase_gridded *g, int64_t b, const struct mase_block
         g->value[j]->x[b] = value[j];
 }
 
-void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes, bool first)
+void mase_learned_rounding_start(const struct mase_learned_rounding *g, const float *x,
+                                 int64_t lanes, bool first)
 {
     for (int64_t b = 0; b < g->blocks && g->learned; b++) {
         if (first ? !isnan(g->value[0]->x[b]) : !g->seen || !g->seen[b].count)
@@ -189,16 +192,16 @@ void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t la
 
 /* ---- rows of lanes ---- */
 
-void mase_gridded_rows(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                       const float *x, int64_t lanes, int64_t from, int64_t to)
+void mase_learned_rounding_rows(const struct mase_learned_rounding *g, const struct mase_kernels *k,
+                                float *y, const float *x, int64_t lanes, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++)
         k->quantize_grid(y + r * g->stride, x + r * g->stride, &g->grid[g->block_of[r]], lanes);
 }
 
 /* Of one sample, whose values lie side by side. */
-void mase_gridded_single(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                         const float *x)
+void mase_learned_rounding_single(const struct mase_learned_rounding *g,
+                                  const struct mase_kernels *k, float *y, const float *x)
 {
     if (g->blocks == 1) {
         k->quantize_grid(y, x, g->grid, (g->rows + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
@@ -208,9 +211,10 @@ void mase_gridded_single(const struct mase_gridded *g, const struct mase_kernels
         y[r] = mase_grid_round(x[r], &g->grid[g->block_of[r]]);
 }
 
-void mase_gridded_rows_back(const struct mase_gridded *g, const struct mase_kernels *k, float *dx,
-                            float *sum, const float *dy, const float *x, bool add, int64_t lanes,
-                            int64_t from, int64_t to)
+void mase_learned_rounding_rows_back(const struct mase_learned_rounding *g,
+                                     const struct mase_kernels *k, float *dx, float *sum,
+                                     const float *dy, const float *x, bool add, int64_t lanes,
+                                     int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++)
         k->quantize_grid_back(dx + r * g->stride, sum + 3 * r, dy + r * g->stride,
@@ -225,7 +229,7 @@ static void put(const struct mase_step *s, const struct mase_weight *w, int64_t 
         w->dx[i] = mase_step_adds(s, w) ? w->dx[i] + d : d;
 }
 
-static void learn_block(const struct mase_step *s, const struct mase_gridded *g, int64_t b,
+static void learn_block(const struct mase_step *s, const struct mase_learned_rounding *g, int64_t b,
                         const float sum[3])
 {
     const struct mase_format *f = g->how.format;
@@ -237,8 +241,8 @@ static void learn_block(const struct mase_step *s, const struct mase_gridded *g,
         put(s, g->value[j], b, d[j]);
 }
 
-void mase_gridded_learn(const struct mase_step *s, const struct mase_gridded *g, const float *sum,
-                        int64_t from, int64_t to)
+void mase_learned_rounding_learn(const struct mase_step *s, const struct mase_learned_rounding *g,
+                                 const float *sum, int64_t from, int64_t to)
 {
     for (int64_t b = from; b < to; b++) {
         const struct mase_block block = block_at(g, b, 1);
@@ -275,8 +279,8 @@ static bool lies_together(const struct mase_block *b)
            b->row[b->rows - 1] - b->row[0] == b->rows - 1;
 }
 
-void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                        const float *x)
+void mase_learned_rounding_dense(const struct mase_learned_rounding *g,
+                                 const struct mase_kernels *k, float *y, const float *x)
 {
     float lane[AT_ONCE];
     for (int64_t b = 0; b < g->blocks; b++) {
@@ -329,8 +333,9 @@ static float value_back(float sum[3], float dy, float x, const struct mase_grid 
     return low || high ? 0.0f : dy;
 }
 
-void mase_gridded_dense_back(const struct mase_step *s, const struct mase_gridded *g, float *dx,
-                             const float *dy, const float *x, bool add)
+void mase_learned_rounding_dense_back(const struct mase_step *s,
+                                      const struct mase_learned_rounding *g, float *dx,
+                                      const float *dy, const float *x, bool add)
 {
     for (int64_t b = 0; b < g->blocks; b++) {
         const struct mase_block block = block_at(g, b, 1);

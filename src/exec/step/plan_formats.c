@@ -18,7 +18,7 @@ struct rounding {
     struct mase_round rows;   /* first: what changes with the format (reformat.c) */
     struct mase_round single; /* the same of a single sample, whose values lie side by side */
     struct mase_shape sample;
-    struct mase_gridded *grid; /* NULL: gradients pass straight, and nothing is learned */
+    struct mase_learned_rounding *grid; /* NULL: gradients pass straight, and nothing is learned */
 };
 
 static void single(const struct mase_step *s, float *y, const float *x)
@@ -30,14 +30,14 @@ static void single(const struct mase_step *s, float *y, const float *x)
 static void single_learned(const struct mase_step *s, float *y, const float *x)
 {
     const struct rounding *r = s->own;
-    mase_gridded_single(r->grid, s->plan->k, y, x);
+    mase_learned_rounding_single(r->grid, s->plan->k, y, x);
 }
 
 static void refresh(struct mase_step *s)
 {
     const struct rounding *r = s->own;
     if (r->grid)
-        mase_gridded_refresh(r->grid);
+        mase_learned_rounding_refresh(r->grid);
 }
 
 static void refresh_single(struct mase_step *s)
@@ -79,9 +79,9 @@ static void find_grids(const struct mase_step *s, long from, long to)
     (void)from;
     (void)to;
     if (p->warm_up_pass)
-        mase_gridded_start(r->grid, s->in[0]->x, p->samples, p->warm_up_pass == 1);
+        mase_learned_rounding_start(r->grid, s->in[0]->x, p->samples, p->warm_up_pass == 1);
     if (!p->warm_up_pass || !r->grid->products) /* others are finding what those follow from */
-        mase_gridded_refresh(r->grid);
+        mase_learned_rounding_refresh(r->grid);
 }
 
 /* What comes behind starts by values that are not rounded: the first steps of few bits are far off.
@@ -94,7 +94,8 @@ static void forward_learned(const struct mase_step *s, long from, long to)
         memmove(s->out->x + from * stride, s->in[0]->x + from * stride,
                 (size_t)((to - from) * stride) * sizeof(float));
     else
-        mase_gridded_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from, to);
+        mase_learned_rounding_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from,
+                                   to);
 }
 
 /* Without a gradient of x to compute, the result's gradient is the place to write to. */
@@ -102,14 +103,14 @@ static void backward(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
     const struct mase_slot *in = s->in[0];
-    mase_gridded_rows_back(r->grid, s->plan->k, in->dx ? in->dx : s->out->dx, s->work, s->out->dx,
-                           in->x, in->dx && s->add[0], s->plan->n, from, to);
+    mase_learned_rounding_rows_back(r->grid, s->plan->k, in->dx ? in->dx : s->out->dx, s->work,
+                                    s->out->dx, in->x, in->dx && s->add[0], s->plan->n, from, to);
 }
 
 static void backward_learned(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
-    mase_gridded_learn(s, r->grid, s->work, from, to);
+    mase_learned_rounding_learn(s, r->grid, s->work, from, to);
 }
 
 #define KIND(...)                                                                 \
@@ -133,11 +134,11 @@ static const struct mase_step_kind *kind_of(const struct mase_plan *p, const str
 
 /* Of one sample; a derived plan has none. */
 static struct mase_shape sample_shape(const struct mase_plan *p, const struct mase_slot *in,
-                                      const struct mase_asked *asked)
+                                      const struct mase_rounding_request *request)
 {
     struct mase_shape s = in->tensor->shape;
     if (p->derived_of)
-        return mase_shape_to_rank(&s, asked->rank);
+        return mase_shape_to_rank(&s, request->rank);
     s.dim[0] = 1;
     return s;
 }
@@ -147,12 +148,12 @@ static void add_phases(struct mase_step *s, long rows)
 {
     const struct mase_plan *p = s->plan;
     struct rounding *r = s->own;
-    struct mase_gridded *g = r->grid;
+    struct mase_learned_rounding *g = r->grid;
     if (g && g->learned)
-        mase_gridded_use(s, g);
+        mase_learned_rounding_use(s, g);
     if (g && (p->train || p->derived_of))
         mase_step_forward(s, find_grids, MASE_UNIT_ITEMS, 1);
-    if (mase_gridded_moves(g))
+    if (mase_learned_rounding_moves(g))
         mase_step_forward(s, forward_learned, MASE_UNIT_ITEMS, rows);
     else
         mase_step_forward(s, forward, MASE_UNIT_ITEMS, (long)r->rows.count);
@@ -166,20 +167,21 @@ static void add_phases(struct mase_step *s, long rows)
         mase_step_backward(s, backward_learned, MASE_UNIT_ITEMS, (long)g->blocks);
 }
 
-static void add_rounding(struct mase_step *s, struct mase_slot *in, const struct mase_asked *asked)
+static void add_rounding(struct mase_step *s, struct mase_slot *in,
+                         const struct mase_rounding_request *request)
 {
     struct mase_plan *p = s->plan;
-    const struct mase_shape shape = sample_shape(p, in, asked);
+    const struct mase_shape shape = sample_shape(p, in, request);
     struct rounding *r = s->own = mase_new(&p->arena, struct rounding);
-    r->rows = mase_round_rows(&p->arena, asked->how, &shape, p->stride);
+    r->rows = mase_round_rows(&p->arena, request->how, &shape, p->stride);
     r->sample = shape;
-    r->grid = mase_gridded(p, asked, &r->rows, in->rows);
+    r->grid = mase_learned_rounding(p, request, &r->rows, in->rows);
     s->kind = kind_of(p, r);
     s->single = r->grid ? single_learned : single;
     mase_step_add_input(s, in);
     add_phases(s, (long)in->rows);
     mase_plan_add_step(p, s);
-    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .step = s });
+    mase_site_add(&(struct mase_site){ .request = *request, .plan = p, .shape = shape, .step = s });
 }
 
 /* ---- weights ---- */
@@ -196,13 +198,13 @@ const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_roundin
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
     if (r->grid && p->warm_up_pass)
-        mase_gridded_start(r->grid, r->from->x, 1, p->warm_up_pass == 1);
+        mase_learned_rounding_start(r->grid, r->from->x, 1, p->warm_up_pass == 1);
     if (r->grid && !(p->warm_up_pass && r->grid->products))
-        mase_gridded_refresh(r->grid);
-    if (mase_gridded_moves(r->grid) && p->warm_up_pass)
+        mase_learned_rounding_refresh(r->grid);
+    if (mase_learned_rounding_moves(r->grid) && p->warm_up_pass)
         memcpy(r->weight.x, r->from->x, (size_t)r->weight.count * sizeof(float));
-    else if (mase_gridded_moves(r->grid))
-        mase_gridded_dense(r->grid, p->k, r->weight.x, r->from->x);
+    else if (mase_learned_rounding_moves(r->grid))
+        mase_learned_rounding_dense(r->grid, p->k, r->weight.x, r->from->x);
     else
         mase_round_all(&r->how, p->k, r->weight.x, r->from->x);
 }
@@ -221,8 +223,8 @@ static void weights_back(const struct mase_step *s, long from, long to)
     long i = 0;
     for (const struct mase_rounded *r = s->rounded; r; r = r->next, i++)
         if (i >= from && i < to && r->grid && r->weight.dx) /* a buffer has none */
-            mase_gridded_dense_back(s, r->grid, r->from->dx, r->weight.dx, r->from->x,
-                                    mase_step_adds(s, r->from));
+            mase_learned_rounding_dense_back(s, r->grid, r->from->dx, r->weight.dx, r->from->x,
+                                             mase_step_adds(s, r->from));
 }
 
 void mase_quantise_weights(struct mase_plan *p)
@@ -274,13 +276,13 @@ static float *copy_of_like(struct mase_plan *p)
 
 /* A rounding with grids finds the gradient of the weight by that of the copy. */
 static void give_gradient(struct mase_step *s, struct mase_rounded *r,
-                          const struct mase_asked *asked, size_t floats)
+                          const struct mase_rounding_request *request, size_t floats)
 {
     struct mase_plan *p = s->plan;
-    r->grid = mase_gridded(p, asked, &r->how, r->weight.count);
+    r->grid = mase_learned_rounding(p, request, &r->how, r->weight.count);
     if (!r->grid)
         return;
-    mase_gridded_use(s, r->grid);
+    mase_learned_rounding_use(s, r->grid);
     if (!p->train || !(r->from->dx || r->grid->learned))
         return;
     mase_step_use(s, r->from);
@@ -294,10 +296,10 @@ static void give_gradient(struct mase_step *s, struct mase_rounded *r,
 }
 
 static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight *w,
-                                        const struct mase_asked *asked)
+                                        const struct mase_rounding_request *request)
 {
     struct mase_plan *p = s->plan;
-    const struct mase_shape shape = mase_shape_to_rank(&w->shape, asked->rank);
+    const struct mase_shape shape = mase_shape_to_rank(&w->shape, request->rank);
     struct mase_rounded *r = mase_new(&p->arena, struct mase_rounded);
     *r = (struct mase_rounded){ .weight = *w };
     r->weight.views = NULL;
@@ -308,13 +310,14 @@ static struct mase_weight *rounded_copy(struct mase_step *s, struct mase_weight 
     }
     const size_t n = (size_t)(w->count + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
     r->weight.x = mase_new_array(&p->arena, float, n);
-    r->how = mase_round_dense(&p->arena, asked->how, &shape);
-    give_gradient(s, r, asked, n);
+    r->how = mase_round_dense(&p->arena, request->how, &shape);
+    give_gradient(s, r, request, n);
     if (p->train)
         round_in_step(s, r);
     else
         round_when_read(p, r);
-    mase_site_add(&(struct mase_site){ .asked = *asked, .plan = p, .shape = shape, .rounded = r });
+    mase_site_add(
+        &(struct mase_site){ .request = *request, .plan = p, .shape = shape, .rounded = r });
     return &r->weight;
 }
 
@@ -323,7 +326,7 @@ struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot)
     if (!slot || !slot->unrounded || slot->why)
         return slot;
     struct mase_slot *to = mase_plan_add_plain(s->plan, slot->tensor);
-    to->weight = rounded_copy(s, slot->unrounded->weight, slot->asked);
+    to->weight = rounded_copy(s, slot->unrounded->weight, slot->request);
     to->x = to->weight->x;
     to->dx = to->weight->dx;
     to->needs_grad = to->dx != NULL;
@@ -332,56 +335,57 @@ struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot)
 
 /* ---- values ---- */
 
-static struct mase_step *new_step(struct mase_plan *p, const struct mase_asked *asked)
+static struct mase_step *new_step(struct mase_plan *p, const struct mase_rounding_request *request)
 {
     struct mase_step *s = mase_new(&p->arena, struct mase_step);
     struct mase_node *n = mase_new(&p->arena, struct mase_node);
-    *n = (struct mase_node){ .name = asked->node->name,
-                             .at = asked->node->at,
-                             .no_grad = asked->node->no_grad };
+    *n = (struct mase_node){ .name = request->node->name,
+                             .at = request->node->at,
+                             .no_grad = request->node->no_grad };
     *s = (struct mase_step){ .plan = p, .node = n, .kind = &block_kind };
     return s;
 }
 
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
-                                      const struct mase_asked *asked)
+                                      const struct mase_rounding_request *request)
 {
-    struct mase_step *s = new_step(p, asked);
+    struct mase_step *s = new_step(p, request);
     s->out = mase_plan_add_lanes(p, &from->tensor->shape);
-    add_rounding(s, from, asked);
+    add_rounding(s, from, request);
     return s->out;
 }
 
-bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f)
+bool mase_rounding_request_fits(const struct mase_rounding_request *a, const struct mase_format *f)
 {
     return (!a->apart || !f || !mase_format_has_blocks(f)) && !mase_format_learned(f) &&
            !mase_format_is_open(f);
 }
 
 static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
-                                    struct mase_slot *from, struct mase_asked *asked,
+                                    struct mase_slot *from, struct mase_rounding_request *request,
                                     struct mase_err *err)
 {
-    asked->apart = from->axis || asked->rank != from->tensor->shape.rank;
-    if (asked->apart && mase_format_has_blocks(asked->how.format))
+    request->apart = from->axis || request->rank != from->tensor->shape.rank;
+    if (request->apart && mase_format_has_blocks(request->how.format))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: a format with blocks needs the samples in the first dimension, here "
                          "they are in dimension %d",
-                         asked->node->name, from->axis);
-    struct mase_step *s = new_step(p, asked);
+                         request->node->name, from->axis);
+    struct mase_step *s = new_step(p, request);
     s->out = to;
-    add_rounding(s, from, asked);
+    add_rounding(s, from, request);
     return MASE_OK;
 }
 
 /* Once and for all, as far as formats do not change. */
 static void round_constant(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
-                           const struct mase_asked *asked)
+                           const struct mase_rounding_request *request)
 {
     to->x = mase_new_array(&p->arena, float, (size_t)from->rows);
-    const struct mase_site site = { .asked = *asked,
+    const struct mase_site site = { .request = *request,
                                     .plan = p,
-                                    .shape = mase_shape_to_rank(&from->tensor->shape, asked->rank),
+                                    .shape =
+                                        mase_shape_to_rank(&from->tensor->shape, request->rank),
                                     .to = to->x,
                                     .from = from->x };
     mase_site_constant(&site);
@@ -390,64 +394,64 @@ static void round_constant(struct mase_plan *p, struct mase_slot *to, const stru
 
 /* Numbers by which calls of constants alone are computed when the plan is made. */
 static void round_data(struct mase_plan *p, struct mase_tensor *to, const struct mase_tensor *from,
-                       const struct mase_asked *asked)
+                       const struct mase_rounding_request *request)
 {
-    const struct mase_shape shape = mase_shape_to_rank(&from->shape, asked->rank);
+    const struct mase_shape shape = mase_shape_to_rank(&from->shape, request->rank);
     *to = mase_tensor(&p->arena, MASE_F32, &from->shape, true);
     mase_site_constant(&(struct mase_site){
-        .asked = *asked, .shape = shape, .to = mase_f32(to), .from = mase_f32(from) });
+        .request = *request, .shape = shape, .to = mase_f32(to), .from = mase_f32(from) });
 }
 
 /* The formats whose steps make those of a bias, and the parameters that they learn. */
-static const struct mase_asked_products *products_of(struct mase_arena *a,
-                                                     const struct mase_instr *i)
+static const struct mase_rounding_products *products_of(struct mase_arena *a,
+                                                        const struct mase_instr *i)
 {
     if (!i->of[0])
         return NULL;
-    struct mase_asked_products *asked = mase_new(a, struct mase_asked_products);
-    mase_instr_products(&asked->products, i);
+    struct mase_rounding_products *request = mase_new(a, struct mase_rounding_products);
+    mase_instr_products(&request->products, i);
     for (int k = 0; k < 2; k++)
         for (int j = 0; j < mase_format_learned(i->of[k]->round.format); j++)
-            asked->learned[k][j] = mase_pvalue_of(&i->of[k]->param[1 + j])->param;
-    return asked;
+            request->learned[k][j] = mase_pvalue_of(&i->of[k]->param[1 + j])->param;
+    return request;
 }
 
 enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i,
                                  struct mase_slot *to, struct mase_slot *from, struct mase_err *err)
 {
-    struct mase_asked *asked = mase_new(&p->arena, struct mase_asked);
-    *asked = (struct mase_asked){ .how = i->round,
-                                  .node = i->node,
-                                  .operand = i->operand,
-                                  .rank = i->round_rank,
-                                  .products = products_of(&p->arena, i),
-                                  .writes = i->writes,
-                                  .kept = i->kept };
+    struct mase_rounding_request *request = mase_new(&p->arena, struct mase_rounding_request);
+    *request = (struct mase_rounding_request){ .how = i->round,
+                                               .node = i->node,
+                                               .operand = i->operand,
+                                               .rank = i->round_rank,
+                                               .products = products_of(&p->arena, i),
+                                               .writes = i->writes,
+                                               .kept = i->kept };
     const int own = mase_format_learned(i->round.format);
-    const bool learned = own || asked->products;
+    const bool learned = own || request->products;
     for (int j = 0; j < own; j++)
-        asked->learned[j] = mase_pvalue_of(&i->param[1 + j])->param;
+        request->learned[j] = mase_pvalue_of(&i->param[1 + j])->param;
     if (learned && p->formats_change)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "%s: %s has learned of this network, formats of which cannot be changed",
                          i->from, i->round.format->row->name);
     if (to->lanes)
-        return round_lanes(p, to, from, asked, err);
+        return round_lanes(p, to, from, request, err);
     to->why = from->why;
     if (from->why)
         return MASE_OK;
     if (from->tensor->data && !learned)
-        round_data(p, (struct mase_tensor *)to->tensor, from->tensor, asked);
+        round_data(p, (struct mase_tensor *)to->tensor, from->tensor, request);
     if (from->derived || from->unrounded) {
-        mase_derive_round(p, to, from, asked);
+        mase_derive_round(p, to, from, request);
     } else if (from->weight) {
         to->unrounded = from;
-        to->asked = asked;
+        to->request = request;
     } else if (learned) {
         return mase_fail(err, MASE_EUNSUPPORTED, "%s: %s cannot be learned for a constant", i->from,
                          i->round.format->row->name);
     } else {
-        round_constant(p, to, from, asked);
+        round_constant(p, to, from, request);
     }
     return MASE_OK;
 }

@@ -18,19 +18,19 @@
 
 /* Of a bias: the roundings whose steps multiply to the step of the bias, and their learned numbers.
  */
-struct mase_asked_products {
+struct mase_rounding_products {
     struct mase_products products;
     struct mase_param *learned[2][MASE_LEARNED_MAX]; /* of data, of weight */
 };
 
 /* A rounding that a node of the graph asks for. */
-struct mase_asked {
+struct mase_rounding_request {
     struct mase_rounding how; /* format NULL: a copy */
     const struct mase_node *node;
-    int operand;                                  /* parameter of its signature, or MASE_RESULT */
-    int rank;                                     /* dimensions that blocks are cut from */
-    struct mase_param *learned[MASE_LEARNED_MAX]; /* learned numbers of the format */
-    const struct mase_asked_products *products;   /* NULL: the rounding has a step of its own */
+    int operand;                                   /* parameter of its signature, or MASE_RESULT */
+    int rank;                                      /* dimensions that blocks are cut from */
+    struct mase_param *learned[MASE_LEARNED_MAX];  /* learned numbers of the format */
+    const struct mase_rounding_products *products; /* NULL: the rounding has a step of its own */
     bool apart; /* blocks would have to be cut across what a plan keeps apart */
     bool writes,
         kept; /* without formats the call writes into the operand; with formats it does not */
@@ -42,19 +42,19 @@ struct mase_rounded {
         weight; /* with a gradient of its own if it has a grid, else that of `from` */
     struct mase_weight *from;
     struct mase_round how;
-    struct mase_gridded *grid; /* NULL: gradients pass straight */
+    struct mase_learned_rounding *grid; /* NULL: gradients pass straight */
     struct mase_rounded *next;
 };
 
 /* ---- grids whose gradient is not straight: what was cut has none, and steps may be learned
  * (learned_round.c) ---- */
 
-struct mase_gridded_products;
+struct mase_learned_rounding_products;
 
 /* Values that are rounded to a step with bounds for each block. */
-struct mase_gridded {
+struct mase_learned_rounding {
     struct mase_rounding how;
-    const struct mase_gridded_products
+    const struct mase_learned_rounding_products
         *products; /* the roundings whose steps multiply to these; NULL: steps of its own */
     struct mase_weight *value[MASE_LEARNED_MAX]; /* what is learned of each block */
     int learned;
@@ -68,34 +68,38 @@ struct mase_gridded {
     int64_t stride, lanes;
 };
 /* NULL for a format whose gradients pass straight. r: its blocks; rows: number of rows. */
-struct mase_gridded *mase_gridded(struct mase_plan *p, const struct mase_asked *asked,
-                                  const struct mase_round *r, int64_t rows);
+struct mase_learned_rounding *mase_learned_rounding(struct mase_plan *p,
+                                                    const struct mase_rounding_request *request,
+                                                    const struct mase_round *r, int64_t rows);
 /* Record that the step uses the learned numbers. */
-void mase_gridded_use(struct mase_step *s, struct mase_gridded *g);
+void mase_learned_rounding_use(struct mase_step *s, struct mase_learned_rounding *g);
 /* Do the steps depend on learned numbers, its own or those of other roundings? Until these have
  * values, nothing is rounded. */
-bool mase_gridded_moves(const struct mase_gridded *g);
+bool mase_learned_rounding_moves(const struct mase_learned_rounding *g);
 /* Recompute steps and bounds from the learned numbers. */
-void mase_gridded_refresh(const struct mase_gridded *g);
+void mase_learned_rounding_refresh(const struct mase_learned_rounding *g);
 /* Set learned numbers without a value from x, of which the first lanes are samples: for data from
  * every x since the first, for weights from this x. */
-void mase_gridded_start(const struct mase_gridded *g, const float *x, int64_t lanes, bool first);
+void mase_learned_rounding_start(const struct mase_learned_rounding *g, const float *x,
+                                 int64_t lanes, bool first);
 /* Round rows, given by number, to y; and later compute dx, with the sums of each row, (rows, 3). */
-void mase_gridded_rows(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                       const float *x, int64_t lanes, int64_t from, int64_t to);
-void mase_gridded_rows_back(const struct mase_gridded *g, const struct mase_kernels *k, float *dx,
-                            float *sum, const float *dy, const float *x, bool add, int64_t lanes,
-                            int64_t from, int64_t to);
+void mase_learned_rounding_rows(const struct mase_learned_rounding *g, const struct mase_kernels *k,
+                                float *y, const float *x, int64_t lanes, int64_t from, int64_t to);
+void mase_learned_rounding_rows_back(const struct mase_learned_rounding *g,
+                                     const struct mase_kernels *k, float *dx, float *sum,
+                                     const float *dy, const float *x, bool add, int64_t lanes,
+                                     int64_t from, int64_t to);
 /* Compute the gradients of the learned numbers of blocks from..to from the sums of their rows. */
-void mase_gridded_learn(const struct mase_step *s, const struct mase_gridded *g, const float *sum,
-                        int64_t from, int64_t to);
+void mase_learned_rounding_learn(const struct mase_step *s, const struct mase_learned_rounding *g,
+                                 const float *sum, int64_t from, int64_t to);
 /* Round all of a dense tensor; sum: (rows, 3), NULL when nothing is learned. */
-void mase_gridded_single(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                         const float *x);
-void mase_gridded_dense(const struct mase_gridded *g, const struct mase_kernels *k, float *y,
-                        const float *x);
-void mase_gridded_dense_back(const struct mase_step *s, const struct mase_gridded *g, float *dx,
-                             const float *dy, const float *x, bool add);
+void mase_learned_rounding_single(const struct mase_learned_rounding *g,
+                                  const struct mase_kernels *k, float *y, const float *x);
+void mase_learned_rounding_dense(const struct mase_learned_rounding *g,
+                                 const struct mase_kernels *k, float *y, const float *x);
+void mase_learned_rounding_dense_back(const struct mase_step *s,
+                                      const struct mase_learned_rounding *g, float *dx,
+                                      const float *dy, const float *x, bool add);
 
 /* The reason why a plan cannot pass back gradients through this rounding; NULL: it can. */
 const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_rounding how);
@@ -105,14 +109,14 @@ enum mase_status mase_plan_round(struct mase_plan *p, const struct mase_instr *i
                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Add a step that rounds `from` to a new slot with lanes. */
 struct mase_slot *mase_quantise_lanes(struct mase_plan *p, struct mase_slot *from,
-                                      const struct mase_asked *asked);
+                                      const struct mase_rounding_request *request);
 /* The slot that the step reads in place of slot: its own rounded copy, if slot is a weight to be
  * rounded. */
 struct mase_slot *mase_rounded_for(struct mase_step *s, struct mase_slot *slot);
 /* After prepare: let the step pass gradients back to the weights that it rounded. */
 void mase_quantise_finish(struct mase_step *s);
 /* Can the value be rounded to this format? */
-bool mase_asked_fits(const struct mase_asked *a, const struct mase_format *f);
+bool mase_rounding_request_fits(const struct mase_rounding_request *a, const struct mase_format *f);
 /* Round all weights, after they were read. */
 void mase_quantise_weights(struct mase_plan *p);
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r);
@@ -122,7 +126,7 @@ void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *
 /* A place where a format can change: a step whose own is a struct mase_round, a weight, or the
  * constant `from`, rounded into `to`. shape: the shape that the rounding was made for. */
 struct mase_site {
-    struct mase_asked asked;
+    struct mase_rounding_request request;
     struct mase_plan *plan; /* the plan that rounds: the plan itself or its derived plan */
     struct mase_shape shape;
     struct mase_step *step;
