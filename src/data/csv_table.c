@@ -169,15 +169,35 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
 
 /* ---- labels ---- */
 
-/* Label texts numbered as they come, to be sorted at the end. */
-struct classes {
+/* Texts numbered as they come. */
+struct numbering {
     struct mase_intern texts;
     struct mase_map numbers; /* text to number + 1 */
-    struct class {
-        const char *text;
-        int32_t value; /* of a number */
-    } * item;
+    const char **text;
     int count, cap;
+};
+
+/* -1: it was not seen before. text: as long-lived as the numbering. */
+static int number_of(struct numbering *n, const struct mase_csv_field *f, const char **text)
+{
+    *text = mase_intern_n(&n->texts, f->text, f->size);
+    return (int)(intptr_t)mase_map_get(&n->numbers, *text) - 1;
+}
+
+static int add_text(struct numbering *n, const char *text)
+{
+    n->text = mase_arena_grow(n->texts.arena, n->text, n->count, &n->cap, sizeof *n->text);
+    n->text[n->count++] = text;
+    mase_map_put(&n->numbers, text,
+                 (void *)(intptr_t)n->count); /* NOLINT(performance-no-int-to-ptr) */
+    return n->count - 1;
+}
+
+/* Labels, to be sorted at the end. */
+struct classes {
+    struct numbering seen;
+    int32_t *value; /* of those that are numbers */
+    int cap;
     bool numeric;   /* what the first label is, all others must be */
     int first_line; /* where it stands */
 };
@@ -203,13 +223,14 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
 }
 
 /* A text that was not seen before: a class of its own, of the same kind as the others. */
-static enum mase_status check_class(struct class *new, struct classes *k, const struct mase_csv *c,
-                                    int field, struct mase_err *err)
+static enum mase_status add_class(struct classes *k, const char *text, const struct mase_csv *c,
+                                  int field, struct mase_err *err)
 {
     const struct mase_loc at = mase_csv_at(c, field);
     double v = 0;
     const bool numeric = mase_csv_decimal(&c->field[field], &v);
-    if (!k->count) {
+    const int count = k->seen.count;
+    if (!count) {
         k->numeric = numeric;
         k->first_line = c->line;
     }
@@ -217,84 +238,58 @@ static enum mase_status check_class(struct class *new, struct classes *k, const 
         return mase_fail_at(err, MASE_EVALUE, at,
                             "label '%.40s' is a %s, but that of line %d is the %s '%.40s'; classes "
                             "are whole numbers from 0, or names",
-                            new->text, numeric ? "number" : "name", k->first_line,
-                            numeric ? "name" : "number", k->item[0].text);
+                            text, numeric ? "number" : "name", k->first_line,
+                            numeric ? "name" : "number", k->seen.text[0]);
     if (numeric && !(v >= 0 && v < CLASSES_MAX && v == floor(v)))
         return mase_fail_at(err, MASE_EVALUE, at,
                             "label %.40s is no class; classes are whole numbers from 0 to %d, or "
                             "names; --task reg takes numbers of any kind",
-                            new->text, CLASSES_MAX - 1);
-    if (k->count == CLASSES_MAX)
+                            text, CLASSES_MAX - 1);
+    if (count == CLASSES_MAX)
         return mase_fail_at(err, MASE_ELIMIT, at, "more than %d different labels", CLASSES_MAX);
-    new->value = numeric ? (int32_t)v : 0;
+    k->value = mase_arena_grow(k->seen.texts.arena, k->value, count, &k->cap, sizeof *k->value);
+    k->value[add_text(&k->seen, text)] = numeric ? (int32_t)v : 0;
     return MASE_OK;
 }
 
 static enum mase_status any_class(int32_t *label, struct classes *k, const struct mase_csv *c,
                                   int field, struct mase_err *err)
 {
-    const struct mase_csv_field *f = &c->field[field];
-    const char *text = mase_intern_n(&k->texts, f->text, f->size);
-    intptr_t number = (intptr_t)mase_map_get(&k->numbers, text);
-    if (!number) {
-        struct class new = { text, 0 };
-        MASE_TRY(check_class(&new, k, c, field, err));
-        k->item = mase_arena_grow(k->texts.arena, k->item, k->count, &k->cap, sizeof *k->item);
-        k->item[k->count++] = new;
-        number = k->count;
-        mase_map_put(&k->numbers, text, (void *)number); /* NOLINT(performance-no-int-to-ptr) */
-    }
-    *label = (int32_t)number - 1;
-    return MASE_OK;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const char *text;
+    *label = number_of(&k->seen, &c->field[field], &text);
+    if (*label >= 0)
+        return MASE_OK;
+    *label = k->seen.count;
+    return add_class(k, text, c, field, err);
 }
 
 /* From the order of appearance to the final numbers. */
 static void number_classes(struct mase_raw *r, const struct classes *k, struct mase_arena *a)
 {
-    int32_t *final = mase_new_array(a, int32_t, (size_t)k->count);
-    const char **sorted = mase_new_array(a, const char *, (size_t)k->count);
-    for (int i = 0; i < k->count; i++)
-        sorted[i] = k->item[i].text;
-    qsort(sorted, (size_t)k->count, sizeof *sorted, compare_names);
-    for (int i = 0; i < k->count; i++) {
+    const int count = k->seen.count;
+    int32_t *final = mase_new_array(a, int32_t, (size_t)count);
+    const char **sorted = mase_new_array(a, const char *, (size_t)count);
+    memcpy(sorted, k->seen.text, (size_t)count * sizeof *sorted);
+    qsort(sorted, (size_t)count, sizeof *sorted, mase_compare_names);
+    for (int i = 0; i < count; i++) {
         const char **at =
-            bsearch(&k->item[i].text, sorted, (size_t)k->count, sizeof *sorted, compare_names);
-        final[i] = k->numeric ? k->item[i].value : (int32_t)(at - sorted);
+            bsearch(&k->seen.text[i], sorted, (size_t)count, sizeof *sorted, mase_compare_names);
+        final[i] = k->numeric ? k->value[i] : (int32_t)(at - sorted);
     }
     for (int64_t i = 0; i < r->rows; i++)
         r->label[i] = final[r->label[i]];
     if (!k->numeric) {
         r->class_names = sorted;
-        r->classes = k->count;
+        r->classes = count;
     }
 }
 
-/* ---- groups ---- */
-
-/* Values of the column to split by, numbered as they come. */
-struct groups {
-    struct mase_intern texts;
-    struct mase_map numbers; /* text to number + 1 */
-    const char **name;
-    int count, cap;
-};
-
-static double group_of(struct groups *g, const struct mase_csv_field *f)
+/* The number of a value of the column to split by. */
+static double group_of(struct numbering *groups, const struct mase_csv_field *f)
 {
-    const char *text = mase_intern_n(&g->texts, f->text, f->size);
-    intptr_t number = (intptr_t)mase_map_get(&g->numbers, text);
-    if (!number) {
-        g->name = mase_arena_grow(g->texts.arena, g->name, g->count, &g->cap, sizeof *g->name);
-        g->name[g->count++] = text;
-        number = g->count;
-        mase_map_put(&g->numbers, text, (void *)number); /* NOLINT(performance-no-int-to-ptr) */
-    }
-    return (double)number - 1;
+    const char *text;
+    const int number = number_of(groups, f, &text);
+    return number >= 0 ? number : add_text(groups, text);
 }
 
 /* ---- rows ---- */
@@ -304,7 +299,7 @@ struct reading {
     struct layout layout;
     struct header header;
     struct classes classes;
-    struct groups groups;
+    struct numbering groups;
 };
 
 /* The first field without a value; -1: there is none. */
@@ -374,8 +369,8 @@ static enum mase_status read_row(struct mase_raw *r, struct reading *in, const s
 static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, struct mase_csv *c,
                                   const struct mase_columns *wanted, struct mase_err *err)
 {
-    struct reading in = { .classes = { .texts.arena = a, .numbers.arena = a },
-                          .groups = { .texts.arena = a, .numbers.arena = a } };
+    const struct numbering none = { .texts.arena = a, .numbers.arena = a };
+    struct reading in = { .classes.seen = none, .groups = none };
     MASE_TRY(read_header(&in.header, a, c, err));
     MASE_TRY(lay_out(&in.layout, r, a, &in.header, wanted, err));
     MASE_TRY(mase_csv_find_decimal(c, err));
@@ -385,7 +380,7 @@ static enum mase_status read_rows(struct mase_raw *r, struct mase_arena *a, stru
             break;
         MASE_TRY(read_row(r, &in, c, wanted, err));
     }
-    r->group_names = in.groups.name;
+    r->group_names = in.groups.text;
     if (wanted->classes) {
         r->class_names = wanted->classes;
         r->classes = wanted->class_count;

@@ -65,6 +65,10 @@ extern const size_t mase_jsc_sim_json_size;
 void mase_jets_rows(float *x, int32_t *label, const struct mase_jets *m, uint64_t seed,
                     int64_t first, int64_t n);
 
+/* Names in the order of their bytes, for qsort; "0", "1", ... for classes without names. */
+int mase_compare_names(const void *a, const void *b);
+const char *const *mase_number_names(struct mase_arena *a, int n);
+
 /* ---- sources (source.c) ---- */
 
 /* "FILE:LABEL" in its parts; the label is NULL when none is named, or when there is a file of the

@@ -226,14 +226,6 @@ static void set_levels(struct mase_image_store *s)
     s->flip = true;
 }
 
-static const char *const *class_numbers(struct mase_arena *a, int n)
-{
-    const char **names = mase_new_array(a, const char *, (size_t)n);
-    for (int i = 0; i < n; i++)
-        names[i] = mase_arena_printf(a, "%d", i);
-    return names;
-}
-
 enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                  const char *file, struct mase_err *err)
 {
@@ -254,8 +246,9 @@ enum mase_status mase_open_cifar(struct mase_dataset *d, const struct mase_datas
             training = d->info.rows;
     }
     d->info.source = mase_path_absolute(&d->arena, d->file[0].path);
-    d->info.class_names =
-        d->info.data.classes == 10 ? photographs : class_numbers(&d->arena, d->info.data.classes);
+    d->info.class_names = d->info.data.classes == 10
+                              ? photographs
+                              : mase_number_names(&d->arena, d->info.data.classes);
     d->label = label;
     return finish(d, opts, training, err);
 }

@@ -32,11 +32,6 @@ struct names {
     int count, cap;
 };
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static enum mase_status list_folder(struct names *n, struct mase_arena *a, const char *dir,
                                     struct mase_err *err)
 {
@@ -54,7 +49,7 @@ static enum mase_status list_folder(struct names *n, struct mase_arena *a, const
         }
     mase_dir_close(&d);
     if (n->count)
-        qsort(n->name, (size_t)n->count, sizeof *n->name, compare_names);
+        qsort(n->name, (size_t)n->count, sizeof *n->name, mase_compare_names);
     return MASE_OK;
 }
 

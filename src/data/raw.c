@@ -410,7 +410,12 @@ static enum mase_status scale_targets(struct mase_dataset *d, const struct mase_
     return MASE_OK;
 }
 
-static const char *const *number_names(struct mase_arena *a, int n)
+int mase_compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *const *mase_number_names(struct mase_arena *a, int n)
 {
     const char **names = mase_new_array(a, const char *, (size_t)n);
     for (int i = 0; i < n; i++)
@@ -531,7 +536,8 @@ enum mase_status mase_raw_finish(struct mase_dataset *d, struct mase_raw *r,
     d->info.columns = columns_read(d, r, opts);
     d->info.data.classes = r->classes;
     d->info.feature_names = r->feature_names;
-    d->info.class_names = r->class_names ? r->class_names : number_names(&d->arena, r->classes);
+    d->info.class_names =
+        r->class_names ? r->class_names : mase_number_names(&d->arena, r->classes);
     d->info.data.targets = r->targets;
     d->info.target = r->target_shape;
     if (r->target == MASE_TARGET_NUMBERS)

@@ -8,6 +8,7 @@
 #include <mase/str.h>
 
 #include "data/csv.h"
+#include "data/dataset_parts.h"
 #include "data/raw.h"
 
 enum { CLASSES_MAX = 65536 };
@@ -33,11 +34,6 @@ enum mase_status mase_text_labels_check(const struct mase_text_labels *t, const 
                         array, these ? "; the others are numbers" : " numbers");
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* As NumPy writes out what is not there. */
 static bool is_missing(const char *text)
 {
@@ -52,7 +48,7 @@ static const char **sort_classes(struct mase_arena *a, const struct mase_text_la
     for (int64_t i = 0; i < t->count; i++)
         if (!is_missing(t->text[i]))
             sorted[there++] = t->text[i];
-    qsort(sorted, (size_t)there, sizeof *sorted, compare_texts);
+    qsort(sorted, (size_t)there, sizeof *sorted, mase_compare_names);
     for (int64_t i = 0; i < there; i++)
         if (!n || !mase_streq(sorted[i], sorted[n - 1]))
             sorted[n++] = sorted[i];
@@ -65,7 +61,8 @@ static const char **sort_classes(struct mase_arena *a, const struct mase_text_la
 static int position_of(const char *const *names, int count, bool sorted, const char *text)
 {
     if (sorted) {
-        const char *const *at = bsearch(&text, names, (size_t)count, sizeof *names, compare_texts);
+        const char *const *at =
+            bsearch(&text, names, (size_t)count, sizeof *names, mase_compare_names);
         return at ? (int)(at - names) : count;
     }
     int k = 0;
