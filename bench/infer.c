@@ -84,7 +84,7 @@ static enum mase_status predict(struct mase_graph *g, const struct mase_shape *s
     struct mase_predictor *p;
     const struct mase_predictor_opts opts = { .batch = strtol(argv[3], NULL, 10),
                                               .threads = (int)strtol(argv[4], NULL, 10),
-                                              .exact = exact };
+                                              .engine = mase_engine_find(exact ? "int" : "float") };
     if (opts.batch < 1 || opts.batch * mase_shape_count(sample) > TABLE_VALUES)
         return mase_fail(err, MASE_ELIMIT, "batch %s: a batch has at most %d values", argv[3],
                          TABLE_VALUES);

@@ -601,6 +601,7 @@ struct mase_run_opts {
     uint64_t seed;      /* of what the network draws */
     int64_t batch_size; /* where samples depend on each other, so many are taken at a time; 0: all
                          * that are given */
+    const char *engine; /* what computes, "float" or "int"; NULL: int if exact */
 };
 /* A network made ready to compute. It has a copy of weights and formats: what becomes of net does
  * not change it, nor does it need net any more. options may be NULL.
@@ -663,6 +664,7 @@ struct mase_test_opts {
     const char *task, *loss; /* NULL: what it was trained for, else classification */
     int64_t batch_size;      /* where samples depend on each other, so many are taken at a time; 0:
                               * 128 */
+    const char *engine;      /* as of mase_run_opts */
 };
 /* Evaluate it. detail (may be NULL) becomes JSON: the metrics of the task, for classes precision,
  * recall, AUC and confusion. options may be NULL.

@@ -9,6 +9,7 @@
 
 #include <mase/api.h>
 #include <mase/dataset.h>
+#include <mase/engine.h>
 #include <mase/graph.h>
 #include <mase/plan.h>
 #include <mase/task.h>
@@ -31,13 +32,11 @@ int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sa
 
 /* ---- prediction ---- */
 
-/* A graph ready to evaluate: by a plan where a plan can run it, else by the reference (operations
- * that mix samples). */
+/* A graph ready to evaluate, by an engine. */
 struct mase_predictor;
 
 struct mase_predictor_opts {
-    bool exact; /* compute in integers (int_program.h); an error for a network that has no integer
-                   program */
+    const struct mase_engine *engine; /* NULL: float */
     int64_t batch;         /* largest number of samples at once; 0: the library chooses */
     int64_t coupled_batch; /* samples at once, for a network that mixes the samples of a batch; 0:
                               all */

@@ -156,12 +156,12 @@ struct mase_measure {
     const struct mase_dataset *data;
     struct mase_split_rows rows; /* of the data */
     const struct mase_objective *objective;
-    const int32_t *class_map;  /* the network's class for each of the data's; NULL: the same */
-    int64_t batch_size;        /* of networks that mix samples, and of losses of one's own */
-    int threads;               /* at most; 0: as many as are worth it */
-    bool exact;                /* in integers */
-    uint64_t seed;             /* of networks that draw numbers */
-    struct mase_arena *detail; /* NULL: loss and score alone */
+    const int32_t *class_map; /* the network's class for each of the data's; NULL: the same */
+    int64_t batch_size;       /* of networks that mix samples, and of losses of one's own */
+    int threads;              /* at most; 0: as many as are worth it */
+    const struct mase_engine *engine; /* NULL: float */
+    uint64_t seed;                    /* of networks that draw numbers */
+    struct mase_arena *detail;        /* NULL: loss and score alone */
 };
 struct mase_measurement {
     struct mase_evaluation e;

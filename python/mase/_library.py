@@ -190,10 +190,11 @@ Weight = _struct(
     "name:text dtype:text rank:int dim:8dims data:memory buffer:bool trained:bool constant:bool",
 )
 Decision = _struct("Decision", "node:text config:text", sized=False)
-RunOptions = _struct("RunOptions", "exact:bool threads:int samples:i64 seed:u64 batch_size:i64")
+RunOptions = _struct("RunOptions", "exact:bool threads:int samples:i64 seed:u64 batch_size:i64 engine:text")
 Scores = _struct("Scores", "samples:i64 loss:f64 score:f64 seconds:f64")
 TestOptions = _struct(
-    "TestOptions", "exact:bool threads:int split:text limit:i64 task:text loss:text batch_size:i64"
+    "TestOptions",
+    "exact:bool threads:int split:text limit:i64 task:text loss:text batch_size:i64 engine:text",
 )
 Proof = _struct("Proof", "samples:i64 outputs:i64 differ:i64 decisions:i64")
 EpochStruct = _struct(

@@ -42,6 +42,7 @@ FEW = 64  # samples for which a runner of its own pays off
 class Runner:
     """A network made ready to compute; what becomes of the graph does not change it.
 
+    engine: what computes, "float" or "int"; None: "int" if exact.
     batch_size: where what a sample gives depends on the others of its batch, so many are taken at a
     time; 0: all that are given, as a module of PyTorch does.
     """
@@ -55,11 +56,17 @@ class Runner:
         samples: int = 0,
         seed: int = 0,
         batch_size: int = 0,
+        engine: Optional[str] = None,
     ) -> None:
         from ._arrays import shape_of
 
         options = RunOptions(
-            exact=exact, threads=threads, samples=samples, seed=seed, batch_size=batch_size
+            exact=exact,
+            threads=threads,
+            samples=samples,
+            seed=seed,
+            batch_size=batch_size,
+            engine=c_text(engine),
         )
         out = ctypes.c_void_p()
         call(lib.mase_runner_new, graph._pointer, ctypes.byref(out), ctypes.byref(options))
@@ -243,8 +250,11 @@ def evaluate(
     loss: Optional[str] = None,
     threads: int = 0,
     batch_size: int = 0,
+    engine: Optional[str] = None,
 ) -> Evaluation:
     """Evaluate a network on a split; exact: in integers; limit: samples at most, 0: all.
+
+    engine is that of a Runner.
 
     batch_size: where what a sample gives depends on the others of its batch, so many are taken at a
     time; 0: 128.
@@ -258,6 +268,7 @@ def evaluate(
         task=c_text(task),
         loss=c_text(loss),
         batch_size=batch_size,
+        engine=c_text(engine),
     )
     call(
         lib.mase_net_evaluate,

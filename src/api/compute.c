@@ -13,6 +13,16 @@
 /* A network that mixes the samples of a batch is given as many as the command line gives it. */
 enum { TOGETHER = 128, MANY = 1 << 16 };
 
+/* The engine of that name; without one integers where they are asked for. */
+static enum mase_status find_engine(const struct mase_engine **out, const char *name, bool exact,
+                                    struct mase_err *err)
+{
+    MASE_TRY(mase_api_text(name, "engine", err));
+    name = name ? name : exact ? "int" : "float";
+    *out = mase_engine_find(name);
+    return *out ? MASE_OK : mase_engine_unknown(name, err);
+}
+
 /* ---- runners ---- */
 
 struct make {
@@ -25,6 +35,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
 {
     const struct make *m = data;
     const struct mase_net *net = m->net;
+    const struct mase_engine *engine;
     struct mase_run_opts o = { 0 };
     if (m->given) {
         MASE_TRY(mase_api_size(m->given->size, offsetof(struct mase_run_opts, exact),
@@ -35,6 +46,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
     MASE_TRY(mase_api_number(o.samples, INT64_MAX, "samples", err));
     MASE_TRY(mase_api_train_number(o.batch_size, MASE_TRAIN_batch_size, err));
     MASE_TRY(mase_net_need_values(net, err));
+    MASE_TRY(find_engine(&engine, o.engine, o.exact, err));
     struct mase_runner *r = mase_xcalloc(sizeof *r);
     enum mase_status st = mase_net_inputs(&r->inputs, &r->arena, net, err);
     if (st) {
@@ -46,7 +58,7 @@ static enum mase_status make_runner(void *data, struct mase_err *err)
     mase_graph_own_weights(r->graph);
     const int64_t rows = o.samples > 0 ? o.samples : MANY;
     const struct mase_predictor_opts opts = {
-        .exact = o.exact,
+        .engine = engine,
         .threads = mase_predict_threads(r->graph, &net->sample, rows, o.threads),
         .coupled_batch = o.batch_size,
         .usual = o.samples,
@@ -244,8 +256,10 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
     const char *split = t->o.split ? t->o.split : "test";
     struct mase_objective objective;
     struct mase_classes classes;
+    const struct mase_engine *engine;
     struct mase_measurement found;
     enum mase_split which;
+    MASE_TRY(find_engine(&engine, t->o.engine, t->o.exact, err));
     MASE_TRY(mase_api_split(&which, split, err));
     MASE_TRY(objective_of(&objective, t, err));
     MASE_TRY(mase_net_fits(t->net, t->net->graph, t->rows, err));
@@ -257,7 +271,7 @@ static enum mase_status measure(struct test *t, struct mase_err *err)
         .class_map = classes.map,
         .batch_size = t->o.batch_size > 0 ? t->o.batch_size : TOGETHER,
         .threads = t->o.threads,
-        .exact = t->o.exact,
+        .engine = engine,
         .detail = t->detail ? &t->arena : NULL,
     };
     MASE_TRY(mase_work_measure(&found, t->net->graph, &how, err));

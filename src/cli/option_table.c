@@ -18,7 +18,15 @@
 static const char *const load_types[] = {
     "auto", "pt", "pl", "mz", "hf", "safetensors", "npz", NULL
 };
-static const char *const engines[] = { "float", "int", NULL };
+static const char *const engines[] = {
+#define ENGINE(name, several, help) #name,
+#include <mase/engines.def>
+    NULL
+};
+static const char engine_help[] = "what computes"
+#define ENGINE(name, several, help) ". " #name " " help
+#include <mase/engines.def>
+    ;
 static const char *const styles[] = { "tables", "unrolled", NULL };
 static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };

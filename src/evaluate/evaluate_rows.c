@@ -24,11 +24,7 @@ static void fill(const struct mase_predictor *p, struct mase_worker *s, int64_t 
     const struct work *w = data;
     const uint32_t *row = w->opts->rows.row + at;
     const struct mase_table_view table = mase_dataset_table(w->source.data);
-    if (s->plan)
-        s->plan->row = row;
-    if (table.data && s->plan)
-        mase_plan_gather(s->plan, table.data, table.stride, row, s->samples);
-    else
+    if (!mase_worker_gather(p, s, table.data, table.stride, row))
         mase_dataset_batch(w->source.data, &(struct mase_batch){ .row = row,
                                                                  .n = s->samples,
                                                                  .x = s->x.data,
@@ -70,8 +66,8 @@ static void take(const struct mase_predictor *p, struct mase_worker *s, int64_t 
         if (s->fault < 0 &&
             own_loss(w, &w->own[s - p->worker], p, s, r, w->opts->rows.row + at, &s->err))
             s->fault = at;
-    } else if (s->plan)
-        mase_plan_loss(s->plan, r, &s->targets, &o);
+    } else if (p->engine->loss)
+        p->engine->loss(s, r, &o);
     else
         mase_reference_loss(r, &s->y, &s->targets, &o, s->samples);
     mase_keep_outputs(&w->kept, &s->y, &s->targets, at, s->samples);

@@ -1,28 +1,31 @@
 /*
- * predictor.h - many samples through a predictor, batch by batch, each by one of its workers.
+ * predictor.h - many samples through a predictor, batch by batch, each by one of its workers; and
+ * what an engine does for it.
  */
 #ifndef MASE_EVALUATE_PREDICTOR_H
 #define MASE_EVALUATE_PREDICTOR_H
 
 #include <mase/call.h>
+#include <mase/engine.h>
 #include <mase/evaluate.h>
 #include <mase/int_program.h>
 
 /* What a thread needs to run a batch. */
 struct mase_worker {
-    struct mase_plan *plan;        /* NULL: the reference runs it, or */
-    struct mase_int_runner *exact; /* integers */
-    struct mase_lanes x, y;        /* the plan's, that of integers, or the reference's own */
-    int64_t samples;               /* in x */
-    struct mase_tensor result;     /* of the reference, with its type: until it runs again */
-    struct mase_targets targets;   /* of evaluate_rows.c: theirs */
-    int64_t fault;                 /* where the batch begins that could not be run; -1: none */
-    struct mase_err err;           /* then why */
+    struct mase_plan *plan;         /* of floats */
+    struct mase_int_runner *runner; /* of integers */
+    struct mase_lanes x, y;         /* the samples, and what comes of them, of either or its own */
+    int64_t first, samples;         /* those in x */
+    struct mase_tensor result;      /* of the reference, with its type, until the batch is taken */
+    struct mase_targets targets;    /* of evaluate_rows.c: those of the samples */
+    int64_t fault;                  /* where the batch begins that could not be run; -1: none */
+    struct mase_err err;            /* then why */
 };
 
 struct mase_predictor {
-    struct mase_graph *graph;       /* borrowed */
-    struct mase_int_program *exact; /* NULL: floats */
+    struct mase_graph *graph; /* borrowed */
+    const struct mase_engine_functions *engine;
+    struct mase_int_program *integers; /* of the engine int */
     const struct mase_scaling *scaling;
     struct mase_arena arena;
     struct mase_inputs inputs; /* the shapes of a whole batch */
@@ -50,5 +53,70 @@ typedef void mase_worker_fn(const struct mase_predictor *p, struct mase_worker *
 enum mase_status mase_predictor_each(struct mase_predictor *p, int64_t n, mase_worker_fn *fill,
                                      mase_worker_fn *take, void *data,
                                      struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- engines ---- */
+
+/* The samples of a mase_predictor_each. */
+struct mase_each_batch {
+    struct mase_predictor *p;
+    int64_t n;
+    mase_worker_fn *fill, *take;
+    void *data;
+};
+
+/* What an engine does. A function that may be NULL says so. */
+struct mase_engine_functions {
+    /* Refuses what the engine cannot compute, and makes what workers share; may make batches
+     * smaller. May be NULL. */
+    enum mase_status (*prepare)(struct mase_predictor *p, struct mase_err *err);
+    void (*release)(struct mase_predictor *p); /* may be NULL */
+    /* Worker i, able to take p->batch samples. NULL: only mase_predictor_use_reference makes one.
+     */
+    enum mase_status (*worker_init)(struct mase_predictor *p, int i, struct mase_err *err);
+    void (*worker_release)(struct mase_worker *w);
+    /* Do the samples of a batch decide about each other? NULL: never. */
+    bool (*mixes)(const struct mase_predictor *p);
+    /* Settles how many samples are taken at a time; may pass the work on to the reference. May be
+     * NULL. */
+    enum mase_status (*settle)(const struct mase_each_batch *e, struct mase_err *err);
+    /* w->samples are from w->first on. May be NULL. */
+    void (*begin)(struct mase_worker *w);
+    /* Takes the samples from an array whose rows are stride apart; row: their numbers, NULL: as
+     * they stand. x may be NULL: only the numbers are noted. False: w->x is to be filled. May be
+     * NULL. */
+    bool (*gather)(struct mase_worker *w, const float *x, int64_t stride, const uint32_t *row);
+    /* w->x to w->y. What is allocated in a stays until the batch is taken. */
+    enum mase_status (*run)(const struct mase_predictor *p, struct mase_worker *w,
+                            struct mase_arena *a, struct mase_err *err);
+    /* n samples, (n, features) to (n, outputs), where nothing is to be done between. May be NULL.
+     */
+    enum mase_status (*run_array)(struct mase_worker *w, float *y, const float *x, int64_t n,
+                                  struct mase_err *err);
+    /* The loss of what is in w->y. NULL: mase_reference_loss. */
+    void (*loss)(struct mase_worker *w, struct mase_loss_result *r, const struct mase_loss_opts *o);
+    void (*set_threads)(struct mase_predictor *p,
+                        int threads);                /* of the first worker; may be NULL */
+    void (*read_weights)(struct mase_worker *w);     /* may be NULL */
+    const char *(*isa)(const struct mase_worker *w); /* NULL: scalar */
+    bool checks_indices;                             /* an index that is none is found by run */
+    bool is_reference;
+};
+#define ENGINE(name, several, help) extern const struct mase_engine_functions mase_engine_##name;
+#include <mase/engines.def>
+/* Runs what no plan can run. */
+extern const struct mase_engine_functions mase_engine_reference;
+/* It takes the place of the engine, with one worker for batches of n samples. */
+void mase_predictor_use_reference(struct mase_predictor *p, int64_t n);
+
+/* For engines: the result of the network, by that of a batch, which stands first. */
+void mase_predictor_set_result(struct mase_predictor *p, enum mase_dtype dtype,
+                               const struct mase_shape *out);
+/* So many of n samples are taken at a time where the network mixes them; the user is told. */
+int64_t mase_predictor_couple(struct mase_predictor *p, int64_t n);
+/* The samples of a batch from an array, if the engine reads arrays; row: as of gather. */
+bool mase_worker_gather(const struct mase_predictor *p, struct mase_worker *s, const float *x,
+                        int64_t stride, const uint32_t *row);
+/* Fills a worker with the batch from `at` on. False: the samples are not what the network takes. */
+bool mase_predictor_begin(const struct mase_each_batch *e, struct mase_worker *s, int64_t at);
 
 #endif /* MASE_EVALUATE_PREDICTOR_H */

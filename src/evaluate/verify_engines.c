@@ -1,5 +1,5 @@
 /*
- * verify_engines.c - both engines on the same samples (mase/verify.h).
+ * verify_engines.c - the engines float and int on the same samples (mase/verify.h).
  */
 #include <mase/verify.h>
 
@@ -10,6 +10,7 @@
 #include <mase/progress.h>
 
 #include "base/alloc.h"
+#include "evaluate/predictor.h"
 #include "exec/plan/plan_parts.h"
 #include "integer/int_parts.h"
 
@@ -28,11 +29,12 @@ struct verifying {
     struct mase_arena *a;
     struct mase_verification *v;
     struct mase_graph *graph;
-    struct mase_plan *plan;
-    struct mase_int_program *exact;
-    struct mase_int_runner *work;   /* keeps every value */
-    struct mase_int_runner *output; /* the output alone, as predict and test run it */
-    struct mase_int_program *other; /* integers that round no bias; NULL: those round none either */
+    struct mase_predictor *floats, *integers; /* as predict and test run them */
+    struct mase_plan *plan;                   /* of floats */
+    const struct mase_int_program *exact;     /* of integers */
+    struct mase_int_runner *work;             /* integers that keep every value */
+    struct mase_int_program *other;           /* integers that round no bias; NULL: integers do not
+                                               * either */
     struct mase_int_runner *other_work;
     struct watched *node;
     const struct mase_dataset *data;
@@ -123,20 +125,30 @@ static enum mase_status watch_node(struct verifying *k, const struct mase_node *
     return MASE_OK;
 }
 
+static enum mase_status open_engine(struct mase_predictor **out, const struct verifying *k,
+                                    const char *name, struct mase_err *err)
+{
+    const struct mase_predictor_opts opts = { .engine = mase_engine_find(name), .batch = BATCH };
+    MASE_TRY(
+        mase_predictor_new(out, k->graph, &mase_dataset_info(k->data)->data.sample, &opts, err));
+    if (!mase_predictor_planned(*out) || mase_predictor_batch(*out) != BATCH)
+        return mase_fail(
+            err, MASE_EUNSUPPORTED,
+            "what the nodes of the network give cannot be watched, %d samples at a time", BATCH);
+    return MASE_OK;
+}
+
 static enum mase_status set_up(struct verifying *k, struct mase_err *err)
 {
-    const struct mase_shape *sample = &mase_dataset_info(k->data)->data.sample;
-    const struct mase_inputs in = mase_graph_inputs(k->a, k->graph, sample, BATCH);
-    const struct mase_plan_opts opts = { .batch = BATCH,
-                                         .inputs = in.item,
-                                         .input_count = in.count };
-    MASE_TRY(mase_int_program_new(&k->exact, k->graph, in.item, in.count, err));
-    MASE_TRY(mase_plan_new(&k->plan, k->graph, &opts, err));
+    MASE_TRY(open_engine(&k->integers, k, "int", err));
+    MASE_TRY(open_engine(&k->floats, k, "float", err));
+    const struct mase_inputs *in = &k->integers->inputs;
+    k->plan = k->floats->worker->plan;
+    k->exact = k->integers->integers;
     k->work = mase_int_runner_new(k->exact, BATCH, MASE_INT_KEEP_ALL);
-    k->output = mase_int_runner_new(k->exact, BATCH, MASE_INT_KEEP_OUTPUT);
     k->v->rounded_biases = k->exact->rounded_biases;
     if (k->v->rounded_biases) {
-        MASE_TRY(mase_int_program_new_float_biases(&k->other, k->graph, in.item, in.count, err));
+        MASE_TRY(mase_int_program_new_float_biases(&k->other, k->graph, in->item, in->count, err));
         k->other_work = mase_int_runner_new(k->other, BATCH, MASE_INT_KEEP_ALL);
     }
     k->v->node = mase_new_array(k->a, struct mase_verified_node, (size_t)k->graph->node_count);
@@ -250,16 +262,11 @@ static enum mase_status compare(const struct verifying *k, const struct mase_lan
     return MASE_OK;
 }
 
-/* What kernels compute where no other value is asked for. */
-static enum mase_status check_kernels(const struct verifying *k, const struct mase_lanes *x,
-                                      int64_t samples, struct mase_err *err)
+/* What the engine computes, where no other value is asked for, is what plain integers give. */
+static enum mase_status check_engine(const struct verifying *k, int64_t samples,
+                                     struct mase_err *err)
 {
-    const struct mase_lanes to = mase_int_runner_input(k->output);
-    for (int64_t r = 0; r < x->rows; r++)
-        memcpy(to.data + r * to.stride, x->data + r * x->stride, (size_t)samples * sizeof *x->data);
-    MASE_TRY(mase_int_runner_run(k->output, samples, err));
-    const struct mase_lanes a = mase_int_runner_output(k->work),
-                            b = mase_int_runner_output(k->output);
+    const struct mase_lanes a = mase_int_runner_output(k->work), b = k->integers->worker->y;
     for (int64_t r = 0; r < a.rows; r++)
         if (memcmp(a.data + r * a.stride, b.data + r * b.stride,
                    (size_t)samples * sizeof *a.data) != 0)
@@ -270,21 +277,41 @@ static enum mase_status check_kernels(const struct verifying *k, const struct ma
     return MASE_OK;
 }
 
+static void load(const struct verifying *k, const struct mase_lanes *to, const uint32_t *row,
+                 int64_t samples)
+{
+    mase_dataset_batch(k->data, &(struct mase_batch){ .row = row,
+                                                      .n = samples,
+                                                      .x = to->data,
+                                                      .feature_stride = to->stride,
+                                                      .sample_stride = 1 });
+}
+
+static enum mase_status run_engine(const struct verifying *k, struct mase_predictor *p,
+                                   const uint32_t *row, int64_t samples, struct mase_err *err)
+{
+    struct mase_worker *w = p->worker;
+    struct mase_arena a = { 0 };
+    w->first = 0;
+    w->samples = samples;
+    if (p->engine->begin)
+        p->engine->begin(w);
+    load(k, &w->x, row, samples);
+    const enum mase_status st = p->engine->run(p, w, &a, err);
+    mase_arena_release(&a);
+    return st;
+}
+
 static enum mase_status verify_batch(const struct verifying *k, const uint32_t *row,
                                      int64_t samples, struct mase_err *err)
 {
-    const struct mase_lanes to[] = { mase_plan_input(k->plan, 0), mase_int_runner_input(k->work) };
-    mase_plan_set_samples(k->plan, samples);
-    for (int i = 0; i < 2; i++)
-        mase_dataset_batch(k->data, &(struct mase_batch){ .row = row,
-                                                          .n = samples,
-                                                          .x = to[i].data,
-                                                          .feature_stride = to[i].stride,
-                                                          .sample_stride = 1 });
-    MASE_TRY(mase_plan_forward(k->plan, err));
+    const struct mase_lanes x = mase_int_runner_input(k->work);
+    MASE_TRY(run_engine(k, k->floats, row, samples, err));
+    load(k, &x, row, samples);
     MASE_TRY(mase_int_runner_run(k->work, samples, err));
-    MASE_TRY(check_kernels(k, &to[1], samples, err));
-    return compare(k, &to[1], samples, err);
+    MASE_TRY(run_engine(k, k->integers, row, samples, err));
+    MASE_TRY(check_engine(k, samples, err));
+    return compare(k, &x, samples, err);
 }
 
 static enum mase_status verify(struct verifying *k, struct mase_split_rows rows,
@@ -316,10 +343,9 @@ enum mase_status mase_verify(struct mase_verification *v, struct mase_arena *a,
     *v = (struct mase_verification){ 0 };
     const enum mase_status st = verify(&k, rows, err);
     mase_int_runner_free(k.work);
-    mase_int_runner_free(k.output);
     mase_int_runner_free(k.other_work);
-    mase_plan_free(k.plan);
-    mase_int_program_free(k.exact);
     mase_int_program_free(k.other);
+    mase_predictor_free(k.floats);
+    mase_predictor_free(k.integers);
     return st;
 }

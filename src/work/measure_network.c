@@ -13,7 +13,7 @@ enum mase_status mase_work_measure(struct mase_measurement *out, struct mase_gra
         .threads = mase_predict_threads(g, sample, m->rows.count, m->threads),
         .coupled_batch = m->batch_size,
         .usual = m->rows.count,
-        .exact = m->exact,
+        .engine = m->engine,
         .batch = m->objective->own ? m->batch_size : 0,
         .seed = m->seed,
     };

@@ -108,7 +108,7 @@ static enum mase_status make_vectors(struct job *j, struct mase_err *err)
 {
     const int64_t n = mase_cli_value(j->c, MASE_CLI_vectors)->i,
                   features = mase_shape_count(&j->data.sample);
-    const struct mase_predictor_opts opts = { .exact = mase_graph_is_quantised(j->work.graph) };
+    const struct mase_predictor_opts opts = { .engine = mase_engine_deployed(j->work.graph) };
     struct mase_predictor *p;
     if (n == 0)
         return MASE_OK;

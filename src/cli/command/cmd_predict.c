@@ -329,9 +329,10 @@ static enum mase_status predict_many(struct job *j, struct mase_err *err)
     if (mase_cli_flag(j->c, MASE_CLI_raw))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "--raw is for networks of one input and one result");
-    if (mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"))
+    const struct mase_engine *engine = mase_engine_find(mase_cli_text(j->c, MASE_CLI_engine));
+    if (!engine->several)
         return mase_fail(err, MASE_EUNSUPPORTED,
-                         "--engine int is for networks of one input and one result");
+                         "--engine %s is for networks of one input and one result", engine->name);
     if (j->work.trained.target_scaling.n)
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "the checkpoint scaled its targets, and the network has several inputs or "
@@ -366,9 +367,10 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     if (j->work.trained.image.normalise)
         j->work.trained.scaling = pixel_scaling(j);
     const struct mase_cli_setting *batch = &j->c->setting[MASE_CLI_batch_size];
+    const struct mase_engine *engine = mase_engine_find(mase_cli_text(j->c, MASE_CLI_engine));
     const struct mase_predictor_opts opts = {
         .threads = j->threads,
-        .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
+        .engine = engine,
         .coupled_batch = batch->cmdline || batch->file ? mase_cli_effective(batch)->i : 0,
         .usual = n,
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,

@@ -294,7 +294,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         .class_map = j->classes.map,
         .batch_size = mase_cli_value(j->c, MASE_CLI_batch_size)->i,
         .threads = (int)mase_cli_value(j->c, MASE_CLI_threads)->i,
-        .exact = mase_streq(mase_cli_text(j->c, MASE_CLI_engine), "int"),
+        .engine = mase_engine_find(mase_cli_text(j->c, MASE_CLI_engine)),
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .detail = &j->c->arena,
     };

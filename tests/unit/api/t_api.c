@@ -698,6 +698,23 @@ static void integers_are_what_is_emulated(void **state)
     mase_runner_free(integers);
 }
 
+/* An engine goes by its name, which wins over what is asked for otherwise. */
+static void engines_go_by_their_names(void **state)
+{
+    struct world *w = *state;
+    struct mase_runner *runner = NULL;
+    struct mase_run_opts o = { .size = sizeof o, .exact = true, .engine = "float" };
+    struct mase_test_opts t = { .size = sizeof t, .engine = "int" };
+    struct mase_scores scores = { .size = sizeof scores };
+    MUST(mase_runner_new(w->net, &runner, &o, &w->err)); /* which has no integers */
+    mase_runner_free(runner);
+    assert_int_equal(mase_net_evaluate(w->net, &scores, w->rows, &t, NULL, &w->err),
+                     MASE_EUNSUPPORTED);
+    o.engine = "abacus";
+    assert_int_equal(mase_runner_new(w->net, &runner, &o, &w->err), MASE_EVALUE);
+    assert_non_null(strstr(w->err.msg, "there is no engine 'abacus'; available: float, int"));
+}
+
 /* The class by its number, as a float and as the integer that it is. */
 static void results_have_the_type_that_is_computed(void **state)
 {
@@ -894,6 +911,7 @@ int main(int argc, char **argv)
         TEST(statistics_are_by_node_and_operand),
         TEST(numbers_are_rounded),
         TEST(integers_are_what_is_emulated),
+        TEST(engines_go_by_their_names),
         TEST(results_have_the_type_that_is_computed),
         TEST(callbacks_stop_training),
         TEST(failed_training_changes_nothing),

@@ -319,7 +319,8 @@ static enum mase_status predict_float(void *data, struct mase_err *e)
 
 static enum mase_status predict_exact(void *data, struct mase_err *e)
 {
-    return predict(data, world.q, &(struct mase_predictor_opts){ .exact = true }, e);
+    return predict(data, world.q,
+                   &(struct mase_predictor_opts){ .engine = mase_engine_find("int") }, e);
 }
 
 static enum mase_status predict_threads(void *data, struct mase_err *e)
