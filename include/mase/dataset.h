@@ -95,7 +95,7 @@ enum mase_status mase_data_split_parse(struct mase_data_split *s, const char *te
 bool mase_data_split_equal(const struct mase_data_split *a, const struct mase_data_split *b);
 
 /* What a network shall predict for a sample. */
-enum mase_target {
+enum mase_target_kind {
     MASE_TARGET_CLASS,   /* its class */
     MASE_TARGET_NUMBERS, /* numbers to predict */
     MASE_TARGET_MAP,     /* a class at each position; -1 and -100: no class */
@@ -126,12 +126,12 @@ bool mase_image_same_normalisation(const struct mase_image_opts *a,
                                    const struct mase_image_opts *b);
 
 struct mase_dataset_opts {
-    enum mase_target target; /* what a network shall predict */
-    const char *data_dir;    /* the folder of the files, or a file. NULL: MASE_DATA, the cache */
-    const char *cache_dir;   /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
-    bool require_real;       /* a simulated stand-in is an error */
-    bool original_splits;    /* validation as the original has it: train (jsc), test (images) */
-    enum mase_scale scale;   /* of tables of numbers; images follow `image` */
+    enum mase_target_kind target; /* what a network shall predict */
+    const char *data_dir;  /* the folder of the files, or a file. NULL: MASE_DATA, the cache */
+    const char *cache_dir; /* NULL: $XDG_CACHE_HOME/mase, ~/.cache/mase */
+    bool require_real;     /* a simulated stand-in is an error */
+    bool original_splits;  /* validation as the original has it: train (jsc), test (images) */
+    enum mase_scale scale; /* of tables of numbers; images follow `image` */
     const struct mase_scaling *scaling; /* for MASE_SCALE_GIVEN; borrowed while opening */
     bool scale_targets; /* scale numbers to predict to mean 0, deviation 1 over the training rows,
                            or: */

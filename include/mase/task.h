@@ -55,7 +55,7 @@ enum mase_status mase_task_need(const struct mase_task **t, const char *name,
 enum mase_status mase_objective_find(struct mase_objective *o, const char *task, const char *loss,
                                      double delta, struct mase_err *err) MASE_MUST_CHECK;
 /* The target that a dataset is opened with for this task. */
-enum mase_target mase_task_reads(const struct mase_task *t);
+enum mase_target_kind mase_task_reads(const struct mase_task *t);
 
 /* The number of outputs of a network for this task and data; networks of the zoo are built with it.
  */

@@ -106,21 +106,36 @@ static enum mase_status write_onnx(const struct write *w, const struct write_opt
     return st;
 }
 
-/* Both files or none. */
-static enum mase_status write_both(const char *dir, const char *const names[2],
-                                   const struct mase_emitted *e, struct mase_arena *a,
-                                   struct mase_err *err)
+/* All files or none. */
+static enum mase_status write_files(const char *dir, const struct mase_emitted *e,
+                                    struct mase_arena *a, struct mase_err *err)
 {
-    struct mase_swap *s = mase_swap_new(a, dir, names, 2);
+    const char *names[MASE_EMITTED_FILES];
+    for (int i = 0; i < e->files; i++)
+        names[i] = e->file[i].name;
+    struct mase_swap *s = mase_swap_new(a, dir, names, e->files);
     enum mase_status st = mase_swap_begin(s, err);
-    if (!st)
-        st = mase_file_write(mase_swap_next(s, 0), mase_str_text(&e->header), e->header.len, err);
-    if (!st)
-        st = mase_file_write(mase_swap_next(s, 1), mase_str_text(&e->source), e->source.len, err);
+    for (int i = 0; !st && i < e->files; i++)
+        st = mase_file_write(mase_swap_next(s, i), mase_str_text(&e->file[i].text),
+                             e->file[i].text.len, err);
     if (!st)
         st = mase_swap_commit(s, err);
     mase_swap_free(s);
     return st;
+}
+
+/* Those that the target has. */
+static struct mase_value *target_options(const struct mase_target *t, const struct write_opts *o,
+                                         struct mase_arena *a)
+{
+    struct mase_value *v = mase_value_table(a);
+    for (const struct mase_opt *row = t->rows; row->key; row++) {
+        if (mase_streq(row->key, "codes"))
+            mase_value_set(a, v, row->key, mase_value_bool(a, o->codes));
+        if (mase_streq(row->key, "style") && o->unrolled)
+            mase_value_set(a, v, row->key, mase_value_string(a, "unrolled"));
+    }
+    return v;
 }
 
 /* It stands in the source, as the name of the header. */
@@ -134,14 +149,14 @@ static enum mase_status check_stem(const char *stem, const char *path, struct ma
     return MASE_OK;
 }
 
-static enum mase_status write_c(const struct write *w, const struct write_opts *o,
-                                struct mase_arena *a, struct mase_err *err)
+static enum mase_status write_target(const struct write *w, const struct mase_target *t,
+                                     const struct write_opts *o, struct mase_arena *a,
+                                     struct mase_err *err)
 {
     struct mase_inputs in;
     struct mase_emitted e = { 0 };
     const char *slash = strrchr(w->path, '/'), *file = slash ? slash + 1 : w->path;
-    const char *stem = mase_arena_strndup(a, file, strlen(file) - 2);
-    const char *const names[2] = { mase_arena_printf(a, "%s.h", stem), file };
+    const char *stem = mase_arena_strndup(a, file, strlen(file) - strlen(t->ends));
     const char *dir = slash ? mase_arena_strndup(a, w->path, (size_t)(slash - w->path)) : ".";
     MASE_TRY(check_stem(stem, w->path, err));
     MASE_TRY(mase_api_text(o->name, "name", err));
@@ -149,11 +164,10 @@ static enum mase_status write_c(const struct write *w, const struct write_opts *
     MASE_TRY(mase_net_inputs(&in, a, w->net, err));
     const struct mase_emit_opts opts = { .name = o->name ? o->name : w->net->graph->name,
                                          .file = stem,
-                                         .unrolled = o->unrolled,
-                                         .codes = o->codes };
-    enum mase_status st = mase_emit_c(&e, w->net->graph, in.item, in.count, &opts, err);
+                                         .options = target_options(t, o, a) };
+    enum mase_status st = mase_emit(&e, t, w->net->graph, in.item, in.count, &opts, err);
     if (!st)
-        st = write_both(dir[0] ? dir : "/", names, &e, a, err);
+        st = write_files(dir[0] ? dir : "/", &e, a, err);
     mase_emitted_release(&e);
     return st;
 }
@@ -168,8 +182,9 @@ static enum mase_status write_kind(const struct write *w, struct mase_arena *a,
     MASE_TRY(mase_opts_bind(&o, sizeof o, write_rows, given, a, err));
     if (mase_ends_with(w->path, ".onnx"))
         return write_onnx(w, &o, a, err);
-    if (mase_ends_with(w->path, ".c"))
-        return write_c(w, &o, a, err);
+    const struct mase_target *target = mase_target_of_path(w->path);
+    if (target)
+        return write_target(w, target, &o, a, err);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (mase_ends_with(w->path, mase_arena_printf(a, ".%s", kinds[i])))
             return write_text(w, kinds[i], err);

@@ -3,6 +3,8 @@
  */
 #include "api/objects.h"
 
+#include <mase/emit.h>
+#include <mase/engine.h>
 #include <mase/ops.h>
 #include <mase/zoo.h>
 
@@ -121,13 +123,25 @@ static void list_training(struct mase_arena *a, struct mase_value *list)
         mase_value_push(a, list, option(a, o));
 }
 
+static void list_engines(struct mase_arena *a, struct mase_value *list)
+{
+    for (const struct mase_engine *e = mase_engines; e->name; e++)
+        row(a, list, e->name, e->help);
+}
+
+static void list_targets(struct mase_arena *a, struct mase_value *list)
+{
+    for (const struct mase_target *t = mase_targets; t->name; t++)
+        mase_value_set(a, row(a, list, t->name, t->help), "options", options(a, t->rows));
+}
+
 static const struct {
     const char *name;
     void (*fill)(struct mase_arena *a, struct mase_value *list);
 } lists[] = {
     { "passes", list_passes },     { "formats", list_formats },   { "ops", list_ops },
     { "models", list_models },     { "datasets", list_datasets }, { "tasks", list_tasks },
-    { "training", list_training },
+    { "training", list_training }, { "engines", list_engines },   { "targets", list_targets },
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 

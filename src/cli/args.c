@@ -123,12 +123,12 @@ static enum mase_status read_words(struct mase_cli *c, struct words *w, struct m
     return MASE_OK;
 }
 
-/* An action's operands are the model and the dataset, behind a word that says what to do if its row
- * begins with one: "c MODEL". */
+/* An action's operands are the model and the dataset, behind a target if its row begins with one.
+ */
 static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
 {
     static const enum mase_cli_option_id positional[] = { MASE_CLI_model, MASE_CLI_dataset };
-    const int word = c->command->operands[0] >= 'a' && c->command->operands[0] <= 'z';
+    const int word = mase_starts_with(c->command->operands, "TARGET ");
     MASE_TRY(mase_cli_operands(c, 2 + word, err));
     for (int i = 0; i + word < c->operand_count; i++) {
         struct mase_cli_setting *s = &c->setting[positional[i]];

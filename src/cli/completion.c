@@ -3,6 +3,7 @@
  *
  * The script is plain data in case statements: completing asks no program and costs nothing.
  */
+#include <mase/emit.h>
 #include <mase/format.h>
 #include <mase/ops.h>
 #include <mase/pass.h>
@@ -68,6 +69,9 @@ static void add_names(struct mase_str *out)
     mase_str_add(out, "\"\n    local datasets=\"");
     for (const struct mase_data_info *d = mase_datasets; d->name; d++)
         mase_str_printf(out, "%s%s", d == mase_datasets ? "" : " ", d->name);
+    mase_str_add(out, "\"\n    local targets=\"");
+    for (const struct mase_target *t = mase_targets; t->name; t++)
+        mase_str_printf(out, "%s%s", t == mase_targets ? "" : " ", t->name);
     mase_str_add(out, "\"\n    local passes=\"");
     for (const struct mase_pass *const *p = mase_passes; *p; p++)
         mase_str_printf(out, "%s%s", p == mase_passes ? "" : " ", (*p)->name);
@@ -106,6 +110,7 @@ static void add_script(struct mase_str *out)
                       "    formats) words=$formats ;;\n"
                       "    data) words=\"list info import remove $datasets\" ;;\n"
                       "    help) words=$commands ;;\n"
+                      "    emit) words=\"$targets $models $datasets\" ;;\n"
                       "    completion) words=bash ;;\n"
                       "    *) words=\"$models $datasets\" ;;\n"
                       "    esac\n"

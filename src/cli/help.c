@@ -5,6 +5,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <mase/emit.h>
+
 #include "cli/cli.h"
 
 enum { WIDTH = 80, NARROW = 60, NARROWEST = 20, TEXT_COLUMN = 30, NARROW_TEXT_COLUMN = 6 };
@@ -143,12 +145,21 @@ static const struct {
       "  ch transform --config configs/examples/jsc_toy_by_type.toml --task cls --cpu=0\n" },
 };
 
+static void targets(struct mase_str *out)
+{
+    mase_str_add(out, "\ntargets:\n");
+    for (const struct mase_target *t = mase_targets; t->name; t++)
+        entry(out, t->name, t->help);
+}
+
 static void help_of(struct mase_str *out, const struct mase_cli_command *cmd)
 {
     const bool action = cmd->kind >= MASE_CLI_ACTION;
     mase_str_printf(out, "usage: ch %s%s%s%s\n\n", cmd->name, *cmd->operands ? " " : "",
                     cmd->operands, cmd->kind == MASE_CLI_NOTHING ? "" : " [options]");
     mase_cli_wrap(out, 0, 0, cmd->help);
+    if (mase_starts_with(cmd->operands, "TARGET "))
+        targets(out);
     for (int g = 0; g < MASE_CLI_GROUP_COUNT; g++)
         group(out, cmd, (enum mase_cli_group)g, true);
     if (!action)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <mase/calibrate.h>
+#include <mase/emit.h>
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/sheet.h>
@@ -27,7 +28,6 @@ static const char engine_help[] = "what computes"
 #define ENGINE(name, several, help) ". " #name " " help
 #include <mase/engines.def>
     ;
-static const char *const styles[] = { "tables", "unrolled", NULL };
 static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };
 static const char *const log_levels[] = { "debug", "info", "warning", "error", "critical", NULL };
@@ -109,6 +109,8 @@ enum {
 #define TRAIN_POSITIVE(name)  TRAIN(name), .positive = true
 #define DATA(name)            .opt = &mase_data_rows[MASE_DATA_##name]
 #define DATA_PATH(what, name) DATA(name), .path = MASE_CLI_##what
+/* rows of the target C */
+#define TARGET_C(name) .opt = &mase_target_c_rows[MASE_TARGET_C_##name]
 #define OPTION(name, spelt, meta, type_and_default, grp, takers, users, flg, hlp) \
     [MASE_CLI_##name] = { .key = #name,                                           \
                           .help = hlp,                                            \
@@ -124,6 +126,7 @@ const struct mase_cli_option mase_cli_options[MASE_CLI_COUNT] = {
 };
 #undef TRAIN
 #undef DATA
+#undef TARGET_C
 
 const enum mase_cli_option_id mase_cli_train_ids[MASE_TRAIN_OPTION_COUNT] = {
 #define TRAIN(field, name, kind, help) [MASE_TRAIN_##name] = MASE_CLI_##name,

@@ -557,7 +557,7 @@ static const char *const label_shapes[] = {
 };
 
 /* One label for each sample, or as many numbers as an array has for it. */
-static bool fits_target(struct mase_shape *target, enum mase_target kind,
+static bool fits_target(struct mase_shape *target, enum mase_target_kind kind,
                         const struct mase_shape *y, int64_t rows)
 {
     *target = (struct mase_shape){ 0 };

@@ -371,7 +371,7 @@ static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struc
 
 /* The first table with a column of labels; NULL: there is none. */
 static const char *find_table(struct mase_h5 *f, struct mase_arena *a,
-                              const struct mase_data_columns *c, enum mase_target target)
+                              const struct mase_data_columns *c, enum mase_target_kind target)
 {
     static const char *const usual[] = { "label", "class", "target" };
     const char *name = c->label_count ? mase_h5_find_table(f, a, c->labels[0]) : NULL;

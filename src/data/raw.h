@@ -19,7 +19,7 @@ struct mase_raw {
     int32_t *label; // (rows)
     int64_t rows, features, cap;
     int classes;
-    enum mase_target target; /* what is read of a row beside its features */
+    enum mase_target_kind target; /* what is read of a row beside its features */
     int64_t targets;         /* of numbers and maps: the last of the features are these */
     struct mase_shape target_shape;
     bool drop;              /* a row with a missing value is left out: a NaN, or a label of -1 */
@@ -97,7 +97,7 @@ struct mase_columns {
     bool group_inherited;       /* it need not be there */
     const char *const *classes; /* NULL: numbers, or any names */
     int class_count;
-    enum mase_target target; /* what the labels are */
+    enum mase_target_kind target; /* what the labels are */
 };
 
 /* What opts choose, and the label that stands behind the file's name (NULL: none does). Classes

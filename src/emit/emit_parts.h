@@ -192,6 +192,32 @@ enum mase_status mase_emit_check(const struct mase_emit_net *n, const struct mas
                                  const float *x, int64_t samples,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- targets ---- */
+
+/* A network on its way to a target. */
+struct mase_emit_job {
+    struct mase_arena *a;
+    const struct mase_target *target;
+    const struct mase_emit_source *from;
+    const struct mase_emit_opts *o;
+    const char *name; /* of the network */
+    void *steps;      /* the target's own */
+    struct mase_emitted *e;
+};
+/* What a target does. Only write cannot fail, so a network that is refused leaves no text. */
+struct mase_target_functions {
+    /* Binds the options, and makes of j->from what will be written; refuses what the target cannot
+     * take. */
+    enum mase_status (*lower)(struct mase_emit_job *j, struct mase_err *err);
+    /* Does that give what j->from gives? */
+    enum mase_status (*check)(struct mase_emit_job *j, struct mase_err *err);
+    void (*write)(struct mase_emit_job *j); /* files and costs, to j->e */
+};
+#define TARGET(name, ends, floats, help)                          \
+    extern const struct mase_target_functions mase_target_##name; \
+    extern const struct mase_opt mase_target_##name##_rows[];
+#include <mase/targets.def>
+
 /* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
 void mase_emit_find_tiles(struct mase_emit_net *n);
 /* How many outputs of a group are. */
@@ -204,6 +230,7 @@ struct mase_emit_writer {
     struct mase_emitted *e;
     const struct mase_emit_net *net;
     const struct mase_emit_opts *o;
+    bool unrolled, codes; /* the options of C */
     struct mase_str tables, helpers, body;
     struct mase_map functions; /* from the text of a function to its name */
     struct mase_map names;     /* that are taken */
@@ -233,8 +260,11 @@ extern const char mase_emit_vectors[], mase_emit_float_vectors[];
 /* The text of fused(): a product and a sum, rounded once. */
 extern const char mase_emit_fused[];
 const char *mase_emit_upper(struct mase_arena *a, const char *name);
-/* write_test.c: the program that checks test vectors. */
-void mase_emit_test(struct mase_emit_writer *w);
+/* What files are called, without their endings. */
+const char *mase_emit_file(const struct mase_emit_writer *w);
+/* write_test.c: the program that checks test vectors, and what makes and runs it. */
+void mase_emit_test(struct mase_str *s, struct mase_emit_writer *w);
+void mase_emit_makefile(struct mase_str *s, const struct mase_emit_writer *w);
 /* What a value is called where it is read or written. */
 const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_value *v);
 void mase_emit_real(struct mase_str *s, double x, bool single);

@@ -1,5 +1,5 @@
 /*
- * write.c - a network as C: its source and its header.
+ * write.c - the target C: source and header of a network.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_valu
 
 /* ---- the source ---- */
 
-static const char *file_name(const struct mase_emit_writer *w)
+const char *mase_emit_file(const struct mase_emit_writer *w)
 {
     return w->o->file ? w->o->file : "net";
 }
@@ -116,7 +116,7 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
     mase_str_printf(s,
                     "/*\n * %s.c - %s, written by ch emit c.\n *\n"
                     " *     cc -std=c99 -O2 -c %s.c\n *\n",
-                    file_name(w), w->e->name, file_name(w));
+                    mase_emit_file(w), w->e->name, mase_emit_file(w));
     mase_str_add(s, w->net->floats
                         ? " * Floats: each sum begins with its bias and takes its products in the "
                           "order of the inputs.\n"
@@ -125,7 +125,7 @@ static void add_head(struct mase_str *s, const struct mase_emit_writer *w)
     mase_str_printf(s,
                     " * Memory is static, so one thread at a time may call.\n */\n"
                     "#include \"%s.h\"\n\n",
-                    file_name(w));
+                    mase_emit_file(w));
     if (!w->net->floats)
         mase_str_add(s, "#ifdef __FAST_MATH__\n#error \"roundings need IEEE arithmetic: compile "
                         "without -ffast-math\"\n#endif\n");
@@ -233,9 +233,8 @@ static void add_cost(struct mase_emit_writer *w, const struct mase_emit_step *s,
     e->step[e->count++] = c;
 }
 
-static void write_source(struct mase_emit_writer *w)
+static void write_source(struct mase_str *s, struct mase_emit_writer *w)
 {
-    struct mase_str *s = &w->e->source;
     w->e->code = 64;
     for (const struct mase_emit_step *k = w->net->first; k; k = k->next) {
         const int64_t constants = w->e->constants;
@@ -302,16 +301,16 @@ static void add_codes(struct mase_str *s, const struct mase_int_program *e)
                     (double)m->shift, m->relu ? ", at least 0" : "");
 }
 
-static void write_header(struct mase_emit_writer *w, const struct mase_int_program *e)
+static void write_header(struct mase_str *s, struct mase_emit_writer *w,
+                         const struct mase_int_program *e)
 {
-    struct mase_str *s = &w->e->header;
     const char *up = mase_emit_upper(w->a, w->e->name);
-    mase_str_printf(s, "/*\n * %s.h - %s, written by ch emit c.\n", file_name(w), w->e->name);
+    mase_str_printf(s, "/*\n * %s.h - %s, written by ch emit c.\n", mase_emit_file(w), w->e->name);
     if (w->o->about) {
         mase_str_add(s, " *\n");
         add_comment(s, w->o->about);
     }
-    if (w->o->codes)
+    if (w->codes)
         add_codes(s, e);
     else if (!w->net->floats)
         mase_str_add(s, " *\n * What is not a number becomes the least code.\n");
@@ -327,7 +326,7 @@ static void write_header(struct mase_emit_writer *w, const struct mase_int_progr
     mase_str_printf(s, ";\n\n#endif\n");
 }
 
-/* ---- the whole ---- */
+/* ---- names ---- */
 
 /* Keywords, functions that compilers know, and what the source and the test are made of. */
 static const char *const taken[] = {
@@ -370,78 +369,94 @@ static const char *c_name(struct mase_arena *a, const char *name)
     return is_taken(out) ? mase_arena_printf(a, "%s_net", out) : out;
 }
 
-static void write_files(struct mase_emit_writer *w, const struct mase_int_program *e)
-{
-    mase_map_put(&w->names, w->e->name, (void *)w->e->name);
-    write_source(w);
-    write_header(w, e);
-    if (w->o->vectors)
-        mase_emit_test(w);
-    mase_str_release(&w->tables);
-    mase_str_release(&w->helpers);
-    mase_str_release(&w->body);
-}
+/* ---- the target ---- */
 
-static enum mase_status emit(struct mase_emitted *e, struct mase_arena *a, const char *name,
-                             const struct mase_emit_source *from, const struct mase_emit_opts *o,
-                             struct mase_err *err)
+struct options {
+    const char *style;
+    bool codes;
+};
+
+static const char *const styles[] = { "tables", "unrolled", NULL };
+const struct mase_opt mase_target_c_rows[] = {
+    [MASE_TARGET_C_style] =
+        MASE_OPT_CHOICE(struct options, style, "style", "tables", styles,
+                        "where the weights are: tables, constant arrays; or unrolled, each in the "
+                        "code, zeros left out"),
+    [MASE_TARGET_C_codes] =
+        MASE_OPT_BOOL(struct options, codes, "codes", false,
+                      "take and give integer codes, not floats; the header says what they stand "
+                      "for"),
+    { 0 },
+};
+
+/* The steps of the network, in the types and the memory of C. */
+struct c_source {
+    struct mase_emit_net net;
+    bool unrolled, codes;
+};
+
+static enum mase_status lower(struct mase_emit_job *j, struct mase_err *err)
 {
-    const struct mase_int_program *x = from->exact;
-    struct mase_emit_net n = { .a = a, .floats = !x };
-    MASE_TRY(x ? mase_emit_from_integers(&n, x, o->codes, err)
-               : mase_emit_from_program(&n, from->program, err));
-    struct mase_emit_writer w = {
-        .a = a, .e = e, .net = &n, .o = o, .functions = { .arena = a }, .names = { .arena = a }
-    };
-    if (!o->unrolled)
-        mase_emit_find_tiles(&n);
-    mase_emit_place(&n);
-    MASE_TRY(mase_emit_check(&n, from, o->x, o->vectors, err));
-    e->name = c_name(&e->arena, name);
-    e->inputs = n.input->rows;
-    e->outputs = n.output->rows;
-    e->integers = x != NULL;
-    write_files(&w, x);
+    struct c_source *c = mase_new(j->a, struct c_source);
+    const struct mase_int_program *x = j->from->exact;
+    struct options o;
+    MASE_TRY(mase_opts_bind(&o, sizeof o, j->target->rows, j->o->options, j->a, err));
+    c->net = (struct mase_emit_net){ .a = j->a, .floats = !x };
+    c->unrolled = mase_streq(o.style, "unrolled");
+    c->codes = o.codes;
+    j->steps = c;
+    if (o.codes && !x)
+        return mase_fail(err, MASE_EVALUE, "codes: the network has no number formats");
+    MASE_TRY(x ? mase_emit_from_integers(&c->net, x, o.codes, err)
+               : mase_emit_from_program(&c->net, j->from->program, err));
+    if (!c->unrolled)
+        mase_emit_find_tiles(&c->net);
+    mase_emit_place(&c->net);
     return MASE_OK;
 }
 
-enum mase_status mase_emit_c(struct mase_emitted *e, struct mase_graph *g,
-                             const struct mase_input *inputs, int input_count,
-                             const struct mase_emit_opts *o, struct mase_err *err)
+static enum mase_status check(struct mase_emit_job *j, struct mase_err *err)
 {
-    const struct mase_lower_opts opts = { .inputs = inputs, .input_count = input_count };
-    struct mase_arena a = { 0 };
-    struct mase_int_program *x = NULL;
-    struct mase_program *p = NULL;
-    enum mase_status st;
-    *e = (struct mase_emitted){ 0 };
-    if (mase_graph_is_quantised(g)) {
-        st = mase_int_program_new(&x, g, inputs, input_count, err);
-    } else if (o->codes) {
-        st = mase_fail(err, MASE_EVALUE, "codes: the network has no number formats");
-    } else {
-        st = mase_program_lower(&p, g, &opts, err);
-    }
-    if (!st)
-        st = emit(e, &a,
-                  o->name ? o->name
-                  : x     ? x->program->name
-                          : p->name,
-                  &(struct mase_emit_source){ x, p, inputs }, o, err);
-    mase_int_program_free(x);
-    if (p)
-        mase_program_free(p);
-    mase_arena_release(&a);
-    if (st)
-        mase_emitted_release(e);
-    return st;
+    const struct c_source *c = j->steps;
+    return mase_emit_check(&c->net, j->from, j->o->x, j->o->vectors, err);
 }
 
-void mase_emitted_release(struct mase_emitted *e)
+static struct mase_str *add_file(const struct mase_emit_writer *w, const char *ends)
 {
-    mase_str_release(&e->source);
-    mase_str_release(&e->header);
-    mase_str_release(&e->test);
-    mase_arena_release(&e->arena);
-    *e = (struct mase_emitted){ 0 };
+    struct mase_emitted_file *f = &w->e->file[w->e->files++];
+    f->name = mase_arena_printf(&w->e->arena, "%s%s", mase_emit_file(w), ends);
+    return &f->text;
 }
+
+static void write(struct mase_emit_job *j)
+{
+    const struct c_source *c = j->steps;
+    struct mase_emitted *e = j->e;
+    struct mase_emit_writer w = { .a = j->a,
+                                  .e = e,
+                                  .net = &c->net,
+                                  .o = j->o,
+                                  .unrolled = c->unrolled,
+                                  .codes = c->codes,
+                                  .functions = { .arena = j->a },
+                                  .names = { .arena = j->a } };
+    e->name = c_name(&e->arena, j->name);
+    e->inputs = c->net.input->rows;
+    e->outputs = c->net.output->rows;
+    e->integers = j->from->exact != NULL;
+    mase_map_put(&w.names, e->name, (void *)e->name);
+    write_source(add_file(&w, ".c"), &w);
+    write_header(add_file(&w, ".h"), &w, j->from->exact);
+    if (j->o->vectors) {
+        mase_emit_test(add_file(&w, "_test.c"), &w);
+        mase_emit_makefile(add_file(&w, ".mk"), &w);
+        e->makefile = e->file[e->files - 1].name;
+    }
+    mase_str_release(&w.tables);
+    mase_str_release(&w.helpers);
+    mase_str_release(&w.body);
+}
+
+const struct mase_target_functions mase_target_c = { .lower = lower,
+                                                     .check = check,
+                                                     .write = write };

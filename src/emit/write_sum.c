@@ -298,7 +298,7 @@ static const char *write_operand(struct mase_emit_writer *w, const struct mase_e
 
 static bool is_unrolled(const struct mase_emit_writer *w, const struct mase_emit_sum *f)
 {
-    return w->o->unrolled && f->groups == 1;
+    return w->unrolled && f->groups == 1;
 }
 
 /* Of floats the weights of one input lie side by side, behind the biases. */

@@ -1,5 +1,5 @@
 /*
- * write_test.c - a program that checks test vectors of a network in C.
+ * write_test.c - a program that checks test vectors of a network in C, and its Makefile.
  */
 #include <math.h>
 
@@ -74,7 +74,7 @@ static void add_decode(struct mase_str *s, const struct mase_emit_writer *w, con
 static void add_main(struct mase_str *s, const struct mase_emit_writer *w, const char *up)
 {
     const long long vectors = (long long)w->o->vectors, outputs = (long long)w->e->outputs;
-    const char *y = w->o->codes ? "code" : "got", *after = w->o->codes ? "    stand_for();\n" : "";
+    const char *y = w->codes ? "code" : "got", *after = w->codes ? "    stand_for();\n" : "";
     mase_str_printf(
         s,
         "static int check(const char *how)\n{\n"
@@ -104,22 +104,31 @@ static void add_main(struct mase_str *s, const struct mase_emit_writer *w, const
                     2 * vectors * outputs);
 }
 
-void mase_emit_test(struct mase_emit_writer *w)
+void mase_emit_test(struct mase_str *s, struct mase_emit_writer *w)
 {
-    struct mase_str *s = &w->e->test;
-    const char *up = mase_emit_upper(w->a, w->e->name);
+    const char *up = mase_emit_upper(w->a, w->e->name), *file = mase_emit_file(w);
     mase_str_printf(s,
-                    "/*\n * net_test.c - test vectors of %s; status 1: a result is another.\n *\n"
-                    " *     cc -std=c99 -O2 net.c net_test.c -o net_test && ./net_test\n */\n"
-                    "#include <stdio.h>\n#include <string.h>\n\n#include \"net.h\"\n\n",
-                    w->e->name);
+                    "/*\n * %s_test.c - test vectors of %s; status 1: a result is another.\n *\n"
+                    " *     cc -std=c99 -O2 %s.c %s_test.c -o %s_test && ./%s_test\n */\n"
+                    "#include <stdio.h>\n#include <string.h>\n\n#include \"%s.h\"\n\n",
+                    file, w->e->name, file, file, file, file, file);
     add_given(s, w, up);
     add_vectors(s, MASE_EMIT_F32, "wanted", mase_arena_printf(w->a, "%s_OUTPUTS", up), NULL,
                 w->o->y, w->o->vectors, w->e->outputs);
     mase_str_printf(s, "static float got[%lld][%s_OUTPUTS];\n", (long long)w->o->vectors, up);
-    if (w->o->codes)
+    if (w->codes)
         add_decode(s, w, up);
     mase_str_addc(s, '\n');
     mase_str_add(s, w->net->floats ? same_number : same_bits);
     add_main(s, w, up);
+}
+
+void mase_emit_makefile(struct mase_str *s, const struct mase_emit_writer *w)
+{
+    const char *file = mase_emit_file(w);
+    mase_str_add(s, "CC ?= cc\nCFLAGS ?= -O2 -std=c99 -Wall -Wextra -pedantic\n");
+    mase_str_printf(s, "check: %s_test\n\t./%s_test\n", file, file);
+    mase_str_printf(s, "%s_test: %s.c %s_test.c %s.h\n", file, file, file, file);
+    mase_str_printf(s, "\t$(CC) $(CFLAGS) %s.c %s_test.c -o $@\n", file, file);
+    mase_str_printf(s, "clean:\n\trm -f %s_test\n.PHONY: check clean\n", file);
 }

@@ -322,7 +322,7 @@ static const struct {
 /* Was the dataset opened for the task? */
 static enum mase_status check_data(const struct mase_target_source *s, struct mase_err *err)
 {
-    const enum mase_target wanted = mase_task_reads(s->objective.task);
+    const enum mase_target_kind wanted = mase_task_reads(s->objective.task);
     const bool has = wanted == MASE_TARGET_NONE    ? true
                      : wanted == MASE_TARGET_CLASS ? mase_dataset_labels(s->data) != NULL
                                                    : mase_dataset_targets(s->data) != NULL;

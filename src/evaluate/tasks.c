@@ -163,9 +163,9 @@ enum mase_status mase_objective_find(struct mase_objective *o, const char *task,
     return MASE_OK;
 }
 
-enum mase_target mase_task_reads(const struct mase_task *t)
+enum mase_target_kind mase_task_reads(const struct mase_task *t)
 {
-    static const enum mase_target reads[] = {
+    static const enum mase_target_kind reads[] = {
         [MASE_TASK_CLASS] = MASE_TARGET_CLASS, [MASE_TASK_NUMBERS] = MASE_TARGET_NUMBERS,
         [MASE_TASK_INPUT] = MASE_TARGET_NONE,  [MASE_TASK_MAP] = MASE_TARGET_MAP,
         [MASE_TASK_NEXT] = MASE_TARGET_NONE,

@@ -1,5 +1,5 @@
 /*
- * cmd_emit.c - ch emit c: a network as C source that needs nothing else.
+ * cmd_emit.c - ch emit TARGET: a network as source of another language. ch emit c writes
  *
  *     DIR/net.c, net.h       the network
  *     DIR/net_test.c         test vectors: samples, and what the engine makes of them
@@ -17,6 +17,7 @@
 
 struct job {
     struct mase_cli *c;
+    const struct mase_target *target;
     const struct mase_model *model;
     struct mase_opened work; /* its graph is owned */
     struct mase_data_info data;
@@ -151,39 +152,21 @@ static const char *about(const struct job *j)
     return text;
 }
 
-static const char makefile[] = "CC ?= cc\n"
-                               "CFLAGS ?= -O2 -std=c99 -Wall -Wextra -pedantic\n"
-                               "check: net_test\n"
-                               "\t./net_test\n"
-                               "net_test: net.c net_test.c net.h\n"
-                               "\t$(CC) $(CFLAGS) net.c net_test.c -o $@\n"
-                               "clean:\n"
-                               "\trm -f net_test\n"
-                               ".PHONY: check clean\n";
-
-/* All four or none: what is complete replaces what is there, file by file. */
+/* All files or none: what is complete replaces what is there, file by file. */
 static enum mase_status write_files(const struct job *j, const char *dir, struct mase_err *err)
 {
-    const struct {
-        const char *name, *text;
-        size_t size;
-    } files[] = { { "net.c", mase_str_text(&j->e.source), j->e.source.len },
-                  { "net.h", mase_str_text(&j->e.header), j->e.header.len },
-                  { "net_test.c", mase_str_text(&j->e.test), j->e.test.len },
-                  { "net.mk", makefile, sizeof makefile - 1 } };
-    struct mase_writer w[4];
+    struct mase_writer w[MASE_EMITTED_FILES];
     enum mase_status st = MASE_OK;
     int opened = 0;
-    const int count = j->vectors ? 4 : 2;
-    for (; !st && opened < count; opened++) {
-        const char *path = mase_path_join(&j->c->arena, dir, files[opened].name);
-        st = mase_writer_open(&w[opened], path, err);
+    for (; !st && opened < j->e.files; opened++) {
+        const struct mase_emitted_file *f = &j->e.file[opened];
+        st = mase_writer_open(&w[opened], mase_path_join(&j->c->arena, dir, f->name), err);
         if (st)
             break;
-        st = mase_writer_put(&w[opened], files[opened].text, files[opened].size, err);
+        st = mase_writer_put(&w[opened], mase_str_text(&f->text), f->text.len, err);
     }
     if (!st)
-        return mase_writers_close(w, count, err);
+        return mase_writers_close(w, opened, err);
     while (opened)
         mase_writer_abort(&w[--opened]);
     return st;
@@ -224,8 +207,8 @@ static void put_overall(const struct job *j, const char *dir)
     mase_sheets_line(&j->c->sheets, "constants %lld bytes, code about %lld, static memory %lld",
                      (long long)e->constants, (long long)e->code, (long long)e->memory);
     if (j->vectors)
-        mase_sheets_line(&j->c->sheets, "%lld test vectors: %s; make -C %s -f net.mk checks them",
-                         (long long)j->vectors, j->source, dir);
+        mase_sheets_line(&j->c->sheets, "%lld test vectors: %s; make -C %s -f %s checks them",
+                         (long long)j->vectors, j->source, dir, e->makefile);
 }
 
 static void put_json(const struct job *j, const char *dir)
@@ -267,6 +250,19 @@ static void put_json(const struct job *j, const char *dir)
 
 /* ---- the command ---- */
 
+/* Those of the target, by their names. */
+static struct mase_value *target_options(const struct job *j)
+{
+    struct mase_value *t = mase_value_table(&j->c->arena);
+    for (const struct mase_opt *row = j->target->rows; row->key; row++)
+        for (int id = 0; id < MASE_CLI_COUNT; id++)
+            if (mase_cli_options[id].opt == row)
+                mase_value_set(
+                    &j->c->arena, t, row->key,
+                    (struct mase_value *)mase_cli_value(j->c, (enum mase_cli_option_id)id));
+    return t;
+}
+
 static enum mase_status emit(struct job *j, struct mase_err *err)
 {
     const struct mase_inputs in =
@@ -274,13 +270,12 @@ static enum mase_status emit(struct job *j, struct mase_err *err)
     const struct mase_emit_opts o = {
         .name = j->work.graph->name,
         .about = about(j),
-        .unrolled = mase_streq(mase_cli_text(j->c, MASE_CLI_style), "unrolled"),
-        .codes = mase_cli_flag(j->c, MASE_CLI_codes),
+        .options = target_options(j),
         .x = j->x,
         .y = j->y,
         .vectors = j->vectors,
     };
-    return mase_emit_c(&j->e, j->work.graph, in.item, in.count, &o, err);
+    return mase_emit(&j->e, j->target, j->work.graph, in.item, in.count, &o, err);
 }
 
 /* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */
@@ -309,13 +304,23 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+static enum mase_status find_target(struct job *j, struct mase_err *err)
+{
+    const char *word = j->c->operand_count ? j->c->operands[0] : NULL;
+    j->target = word ? mase_target_find(word) : NULL;
+    if (j->target)
+        return MASE_OK;
+    const char *names = NULL;
+    for (const struct mase_target *t = mase_targets; t->name; t++)
+        names = names ? mase_arena_printf(&j->c->arena, "%s|%s", names, t->name) : t->name;
+    return mase_fail(err, MASE_EVALUE, "emit what? %s%s%sch emit %s MODEL", word ? "'" : "",
+                     word ? word : "", word ? "' is not there; " : "", names);
+}
+
 enum mase_status mase_cli_emit(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c };
-    if (c->operand_count < 1 || !mase_streq(c->operands[0], "c"))
-        return mase_fail(err, MASE_EVALUE, "emit what? %s%s%sch emit c MODEL",
-                         c->operand_count ? "'" : "", c->operand_count ? c->operands[0] : "",
-                         c->operand_count ? "' is not there; " : "");
+    MASE_TRY(find_target(&j, err));
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_find_work(&j.work, c, err));
     if (j.work.source == MASE_WEIGHTS_SEED)

@@ -148,6 +148,10 @@ static void a_session_is_for_one_library(void **state)
 static void lists_say_what_there_is(void **state)
 {
     struct world *w = *state;
+    MUST(mase_session_list(w->s, &w->text, "engines", &w->err));
+    assert_non_null(strstr(w->text.data, "\"name\": \"int\""));
+    MUST(mase_session_list(w->s, &w->text, "targets", &w->err));
+    assert_non_null(strstr(w->text.data, "\"key\": \"style\""));
     static const char *const lists[] = { "passes",   "formats", "ops",     "models",
                                          "datasets", "tasks",   "training" };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

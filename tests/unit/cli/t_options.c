@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include <mase/emit.h>
+
 #include "cli/cli.h"
 #include "run_cases.h"
 
@@ -122,6 +124,21 @@ static void commands_are_found(void **state)
     }
 }
 
+/* ch emit passes on what a target's rows say: none may be missing on the command line. */
+static void options_of_targets_are_those_of_emit(void **state)
+{
+    (void)state;
+    for (const struct mase_target *t = mase_targets; t->name; t++)
+        for (const struct mase_opt *row = t->rows; row->key; row++) {
+            int found = 0;
+            for (int i = 0; i < MASE_CLI_COUNT; i++)
+                found += mase_cli_options[i].opt == row &&
+                         mase_streq(mase_cli_options[i].key, row->key) &&
+                         mase_cli_options[i].taken_by == 1 << MASE_CLI_COMMAND_emit;
+            assert_int_equal(found, 1);
+        }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -130,6 +147,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(defaults_are_allowed),
         cmocka_unit_test(rows_stand_in_the_order_of_the_table),
         cmocka_unit_test(commands_are_found),
+        cmocka_unit_test(options_of_targets_are_those_of_emit),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
 }

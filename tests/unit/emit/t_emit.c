@@ -236,6 +236,65 @@ static void pairs_do_not_pass_memory(void **state)
     mase_arena_release(&a);
 }
 
+/* Every row is found by its name and its files' ending, and refuses options it does not have. */
+static void targets_are_rows(void **state)
+{
+    struct mase_arena a = { 0 };
+    struct mase_err err = { 0 };
+    struct mase_graph *g;
+    const struct mase_shape sample = { 1, { 3 } };
+    (void)state;
+    assert_int_equal(mase_graph_parse_mg(&g, sum_of_two, sizeof sum_of_two - 1, "n.mg", &err),
+                     MASE_OK);
+    mase_graph_init_weights(g, 1);
+    const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
+    struct mase_value *unknown = mase_value_table(&a);
+    mase_value_set(&a, unknown, "colour", mase_value_string(&a, "red"));
+    for (const struct mase_target *t = mase_targets; t->name; t++) {
+        const struct mase_emit_opts o = { .file = "sum" }, wrong = { .options = unknown };
+        struct mase_emitted e;
+        assert_ptr_equal(mase_target_find(t->name), t);
+        assert_int_equal(mase_emit(&e, t, g, in.item, in.count, &wrong, &err), MASE_EVALUE);
+        assert_non_null(strstr(err.msg, "colour"));
+        assert_int_equal(e.files, 0);
+        assert_int_equal(mase_emit(&e, t, g, in.item, in.count, &o, &err), MASE_OK);
+        assert_ptr_equal(mase_target_of_path(e.file[0].name), t);
+        for (int i = 0; i < e.files; i++)
+            assert_true(mase_starts_with(e.file[i].name, "sum") && e.file[i].text.len > 0);
+        assert_null(e.makefile); /* without vectors there is nothing to check */
+        mase_emitted_release(&e);
+    }
+    assert_null(mase_target_find("cobol"));
+    assert_null(mase_target_of_path("net.cob"));
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
+/* What a target cannot take is refused before anything is lowered or written. */
+static void targets_of_integers_refuse_floats(void **state)
+{
+    static const char text[] = "mase-graph 1\nname n\n"
+                               "module a = Linear(in_features=3, out_features=2)\n"
+                               "%x = placeholder[target=x]\n"
+                               "%a = call_module[target=a](args = (%x,), kwargs = {})\n"
+                               "return %a\n";
+    const struct mase_target t = { .name = "gates", .ends = ".g", .rows = mase_target_c_rows };
+    struct mase_arena a = { 0 };
+    struct mase_err err = { 0 };
+    struct mase_emitted e;
+    struct mase_graph *g;
+    const struct mase_shape sample = { 1, { 3 } };
+    (void)state;
+    assert_int_equal(mase_graph_parse_mg(&g, text, sizeof text - 1, "n.mg", &err), MASE_OK);
+    mase_graph_init_weights(g, 1);
+    const struct mase_inputs in = mase_graph_inputs(&a, g, &sample, 1);
+    assert_int_equal(mase_emit(&e, &t, g, in.item, in.count, &(struct mase_emit_opts){ 0 }, &err),
+                     MASE_EVALUE);
+    assert_non_null(strstr(err.msg, "gates is written from integers"));
+    mase_graph_free(g);
+    mase_arena_release(&a);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +302,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(types_are_the_smallest),
         cmocka_unit_test(a_chain_has_two_arrays_and_a_branch_three),
         cmocka_unit_test(floats_read_back),
+        cmocka_unit_test(targets_are_rows),
+        cmocka_unit_test(targets_of_integers_refuse_floats),
         cmocka_unit_test(steps_are_run_before_they_are_written),
         cmocka_unit_test(pairs_do_not_pass_memory),
     };

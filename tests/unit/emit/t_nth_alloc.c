@@ -434,8 +434,9 @@ static enum mase_status emit(void *data, struct mase_graph *g, const struct mase
 {
     struct attempt *t = data;
     struct mase_emitted c;
-    MASE_TRY(mase_emit_c(&c, g, in, 1, &(struct mase_emit_opts){ .name = "net" }, e));
-    t->sum = add_bytes(1, c.source.data, c.source.len);
+    MASE_TRY(mase_emit(&c, mase_target_find("c"), g, in, 1,
+                       &(struct mase_emit_opts){ .name = "net" }, e));
+    t->sum = add_bytes(1, c.file[0].text.data, c.file[0].text.len);
     mase_emitted_release(&c);
     return MASE_OK;
 }
