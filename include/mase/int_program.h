@@ -93,6 +93,7 @@ enum mase_int_access {
                              * all biases 0 */
     MASE_INT_ACCESS_PAIRS   /* group g reads row g of in[0] and row g of in[1] */
 };
+extern const char *const mase_int_access_names[];
 /* A window on the rows and columns (y, x) of a channel. Channels lie one after the other. */
 struct mase_int_window {
     int64_t in[2], out[2]; /* sizes of a channel, and how many positions there are */

@@ -8,9 +8,6 @@
 #include "base/alloc.h"
 #include "integer/int_parts.h"
 
-const char *const mase_int_op_names[] = { "line",  "encode", "affine", "round",
-                                          "scale", "table",  "max",    "pick" };
-
 /* ---- codes as floats ---- */
 
 struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi)

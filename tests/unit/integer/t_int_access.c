@@ -17,12 +17,6 @@
         }                                                            \
     }
 
-static const char *const names[] = { [MASE_INT_ACCESS_LIST] = "list",
-                                     [MASE_INT_ACCESS_ROWS] = "rows",
-                                     [MASE_INT_ACCESS_WINDOW] = "window",
-                                     [MASE_INT_ACCESS_POOL] = "pool",
-                                     [MASE_INT_ACCESS_PAIRS] = "pairs" };
-
 /* Networks, and the patterns of their sums and maxima. */
 static const struct {
     struct step_case net;
@@ -165,7 +159,7 @@ static void patterns_are_the_lists(void **state)
                 continue;
             const bool sum = i->op == MASE_INT_OP_SUM;
             const enum mase_int_access access = sum ? i->u.sum.access : i->u.rows.access;
-            mase_str_printf(&found, " %s", names[access]);
+            mase_str_printf(&found, " %s", mase_int_access_names[access]);
             if (sum)
                 check_sum(i);
             if (access == MASE_INT_ACCESS_POOL)
