@@ -293,7 +293,7 @@ static int passing_params(const struct mase_instr *i)
 {
     if (i->no_grad)
         return i->in_place ? 1 : 0;
-    return i->prim != MASE_PRIM_round && mase_op_stops_gradient(i->op) ? 0 : mase_instr_params(i);
+    return i->op != MASE_OP_unknown && mase_op_stops_gradient(i->op) ? 0 : mase_instr_params(i);
 }
 
 /* Instructions from i on, whose operands' gradients may be wanted. */
@@ -346,6 +346,13 @@ static bool arrives(const struct mase_backward *k, const struct mase_instr *i)
     return any;
 }
 
+/* slope, adjoint and round_back stand for an operation's rule, not for the operation. */
+static void refuse_second(struct mase_backward *k)
+{
+    k->b.status = mase_fail(k->b.err, MASE_EUNSUPPORTED, "%s: %s has no gradient of its own",
+                            k->i->from ? k->i->from : "the program", mase_prims[k->i->prim].name);
+}
+
 static void go_back(struct mase_backward *k, const struct mase_instr *i)
 {
     k->i = i;
@@ -355,20 +362,25 @@ static void go_back(struct mase_backward *k, const struct mase_instr *i)
         mase_grad_give(k, &i->param[0], mase_grad_result(k, 0));
     else if (i->prim == MASE_PRIM_round)
         mase_back_round(k);
+    else if (i->prim == MASE_PRIM_round_back || mase_prim_is_derived(i->prim))
+        refuse_second(k);
     else if (mase_back_rule(i->op))
         mase_back_rule(i->op)(k);
     else
         mase_grad_refuse(k, "has no rule");
 }
 
-/* From the program's last instruction to `first`, as it is now. */
-static void go_back_to(struct mase_backward *k, struct mase_instr *first)
+/* From `last` to `first`. */
+static void go_back_between(struct mase_backward *k, struct mase_instr *last,
+                            struct mase_instr *first)
 {
     int count = 0, n = 0;
-    for (const struct mase_instr *i = first; i; i = i->next)
+    if (!first || !last)
+        return;
+    for (const struct mase_instr *i = first; i != last->next; i = i->next)
         count++;
-    struct mase_instr **list = mase_new_array(&k->scratch, struct mase_instr *, (size_t)count + 1);
-    for (struct mase_instr *i = first; i; i = i->next)
+    struct mase_instr **list = mase_new_array(&k->scratch, struct mase_instr *, (size_t)count);
+    for (struct mase_instr *i = first; n < count; i = i->next)
         list[n++] = i;
     while (count-- > 0 && !k->b.status)
         if (arrives(k, list[count]))
@@ -379,6 +391,7 @@ void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
                       const struct mase_arg *result, int results)
 {
     const struct mase_instr *i = k->i;
+    struct mase_instr *const last = k->b.p->last;
     if (k->b.status)
         return;
     make_room(k);
@@ -386,7 +399,7 @@ void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
     for (int n = 0; n < results; n++)
         if (mase_grad_result(k, n).kind != MASE_ARG_NONE)
             mase_grad_give(k, &result[n], mase_grad_result(k, n));
-    go_back_to(k, before->next);
+    go_back_between(k, last, before->next);
     k->i = i;
 }
 
@@ -422,10 +435,11 @@ static void set_output(struct mase_backward *k, bool inputs)
 static void differentiate(struct mase_backward *k, bool inputs)
 {
     const struct mase_program *p = k->b.p;
+    struct mase_instr *const first = p->first, *const last = p->last;
     int outputs = 0;
     find_wanted(k, inputs);
     seed(k, &p->output, &outputs);
-    go_back_to(k, p->first);
+    go_back_between(k, last, first);
     set_output(k, inputs);
 }
 

@@ -152,6 +152,23 @@ static void results_have_a_gradient_each(void **state)
                 "return {w: %13}\n");
 }
 
+/* One value twice: both gradients count. */
+static void a_value_returned_twice_gets_both(void **state)
+{
+    (void)state;
+    must_become("%0 : f32[N, 2] = input x\n"
+                "%1 : f32[N, 2] = map.exp(%0)\n"
+                "return (%1, %1)\n",
+                &(struct mase_grad_opts){ .inputs = true },
+                "%0 : f32[N, 2] = input x\n"
+                "%1 : f32[N, 2] = input output.grad\n"
+                "%2 : f32[N, 2] = input output.grad.1\n"
+                "%3 : f32[N, 2] = zip.add(%1, %2)\n"
+                "%4 : f32[N, 2] = slope.exp(%0)\n"
+                "%5 : f32[N, 2] = zip.mul(%3, %4)\n"
+                "return ({}, {x: %5})\n");
+}
+
 static void what_is_learned_is_a_result(void **state)
 {
     (void)state;
@@ -198,6 +215,10 @@ static void what_is_refused_is_named(void **state)
           "%2 : f32[N, 3] = gather.embedding_bag(%0, %1) from bag\n"
           "return %2\n",
           "bag: the gradient of embedding_bag has no rule" },
+        { "%0 : f32[2] = param w\n"
+          "%1 : f32[2] = slope.exp(%0) from e\n"
+          "return %1\n",
+          "e: slope has no gradient of its own" },
         { "training\n"
           "%0 : f32[N, 2, 4] = input x\n"
           "%1 : f32[4] = param w\n"
@@ -265,6 +286,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_passes_nothing),
         cmocka_unit_test(dropout_is_drawn_once),
         cmocka_unit_test(results_have_a_gradient_each),
+        cmocka_unit_test(a_value_returned_twice_gets_both),
         cmocka_unit_test(what_is_learned_is_a_result),
         cmocka_unit_test(a_mean_over_samples_divides_by_their_number),
         cmocka_unit_test(what_is_refused_is_named),
