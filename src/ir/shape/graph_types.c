@@ -333,7 +333,6 @@ const struct mase_graph_types *mase_graph_types(const struct mase_graph *g,
 /* ---- a batch of another size ---- */
 
 struct batch {
-    const struct mase_graph_types *t;
     struct mase_arena *a;
     int64_t samples;
     struct mase_ptrmap tensor_of; /* a tensor of this batch for one of the smallest */
@@ -386,7 +385,7 @@ static bool is_small_enough(const struct mase_arg *arg)
 const struct mase_arg **mase_graph_types_at(const struct mase_graph_types *t, struct mase_arena *a,
                                             int64_t samples)
 {
-    struct batch b = { .t = t, .a = a, .samples = samples };
+    struct batch b = { .a = a, .samples = samples };
     const struct mase_arg **at = NULL;
     if (!t->any_batch || samples < (t->drops_one ? 2 : 1) ||
         samples > mase_batch_sizes[MASE_BATCH_SIZES - 1])
