@@ -137,8 +137,8 @@ MASE_API enum mase_status mase_session_call(struct mase_session *s, mase_call_fn
                                             struct mase_err *err) MASE_MUST_CHECK;
 
 /* What there is, as JSON: "passes", "formats", "ops", "models", "datasets", "tasks", "training"
- * (the options of mase_net_train), "engines", "targets" (of ch emit), with names, help and, where they have some, options: key, type,
- * default, what is allowed.
+ * (the options of mase_net_train), "engines", "targets" (of ch emit), with names, help and, where
+ * they have some, options: key, type, default, what is allowed.
  *
  *     MASE_TRY(mase_session_list(s, text, "formats", err));
  */

@@ -67,7 +67,8 @@ static enum mase_status read_rows(struct mase_raw *r, const struct mase_data_arr
 }
 
 /* Whoever compares datasets compares what they hold: samples, and what they are to be told as. */
-static void sum(struct mase_dataset *d, const struct mase_data_arrays *in, enum mase_target_kind target)
+static void sum(struct mase_dataset *d, const struct mase_data_arrays *in,
+                enum mase_target_kind target)
 {
     enum { DIGITS = 64 };
     const size_t n = (size_t)in->count;

@@ -20,7 +20,7 @@ struct mase_raw {
     int64_t rows, features, cap;
     int classes;
     enum mase_target_kind target; /* what is read of a row beside its features */
-    int64_t targets;         /* of numbers and maps: the last of the features are these */
+    int64_t targets;              /* of numbers and maps: the last of the features are these */
     struct mase_shape target_shape;
     bool drop;              /* a row with a missing value is left out: a NaN, or a label of -1 */
     int64_t dropped;        /* so many were */
