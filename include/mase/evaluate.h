@@ -1,7 +1,8 @@
 /*
  * evaluate.h - a network run on samples: predictions, and how good they are.
  *
- *     MASE_TRY(mase_predictor_new(&p, graph, &sample, NULL, err));
+ *     const struct mase_predictor_opts o = { .engine = mase_engine_find("int") };
+ *     MASE_TRY(mase_predictor_new(&p, graph, &sample, &o, err));
  *     MASE_TRY(mase_evaluate(&e, p, data, NULL, MASE_SPLIT_TEST, 0, NULL, err));
  */
 #ifndef MASE_EVALUATE_H
@@ -9,7 +10,6 @@
 
 #include <mase/api.h>
 #include <mase/dataset.h>
-#include <mase/engine.h>
 #include <mase/graph.h>
 #include <mase/plan.h>
 #include <mase/task.h>
@@ -29,6 +29,25 @@ int mase_train_threads(const struct mase_graph *g, const struct mase_shape *samp
                        int asked);
 int mase_predict_threads(const struct mase_graph *g, const struct mase_shape *sample, int64_t rows,
                          int asked);
+
+/* ---- engines ---- */
+
+/* What computes a network, a row of evaluate/engines.def each. An engine refuses what it cannot
+ * compute when a predictor is made, before anything runs. */
+struct mase_engine_functions;
+struct mase_engine {
+    const char *name, *help;
+    bool several; /* takes networks of several inputs or results */
+    const struct mase_engine_functions *functions;
+};
+extern const struct mase_engine mase_engines[]; /* the last has no name */
+
+const struct mase_engine *mase_engine_find(const char *name); /* NULL: there is none */
+/* Fails, and says which engines there are. */
+enum mase_status mase_engine_unknown(const char *name, struct mase_err *err);
+/* What a program in C or in hardware computes: integers of a network with number formats, else
+ * floats. */
+const struct mase_engine *mase_engine_deployed(const struct mase_graph *g);
 
 /* ---- prediction ---- */
 

@@ -4,7 +4,7 @@
 #include "api/objects.h"
 
 #include <mase/emit.h>
-#include <mase/engine.h>
+#include <mase/evaluate.h>
 #include <mase/ops.h>
 #include <mase/zoo.h>
 

@@ -21,12 +21,12 @@ static const char *const load_types[] = {
 };
 static const char *const engines[] = {
 #define ENGINE(name, several, help) #name,
-#include <mase/engines.def>
+#include "evaluate/engines.def"
     NULL
 };
 static const char engine_help[] = "what computes"
 #define ENGINE(name, several, help) ". " #name " " help
-#include <mase/engines.def>
+#include "evaluate/engines.def"
     ;
 static const char *const yes_or_no[] = { "yes", "no", NULL };
 static const char *const dialects[] = { "any", "qdq", "qonnx", NULL };

@@ -7,7 +7,7 @@
 const struct mase_target mase_targets[] = {
 #define TARGET(name, ends, floats, help) \
     { #name, ends, floats, help, mase_target_##name##_rows, &mase_target_##name },
-#include <mase/targets.def>
+#include "emit/targets.def"
     { 0 },
 };
 

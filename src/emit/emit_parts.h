@@ -216,7 +216,7 @@ struct mase_target_functions {
 #define TARGET(name, ends, floats, help)                          \
     extern const struct mase_target_functions mase_target_##name; \
     extern const struct mase_opt mase_target_##name##_rows[];
-#include <mase/targets.def>
+#include "emit/targets.def"
 
 /* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
 void mase_emit_find_tiles(struct mase_emit_net *n);

@@ -1,7 +1,7 @@
 /*
- * engines.c - the table of engines (mase/engine.h).
+ * engines.c - the table of engines (mase/evaluate.h).
  */
-#include <mase/engine.h>
+#include <mase/evaluate.h>
 
 #include <mase/str.h>
 
@@ -9,7 +9,7 @@
 
 const struct mase_engine mase_engines[] = {
 #define ENGINE(name, several, help) { #name, help, several, &mase_engine_##name },
-#include <mase/engines.def>
+#include "evaluate/engines.def"
     { 0 },
 };
 

@@ -6,7 +6,6 @@
 #define MASE_EVALUATE_PREDICTOR_H
 
 #include <mase/call.h>
-#include <mase/engine.h>
 #include <mase/evaluate.h>
 #include <mase/int_program.h>
 
@@ -102,7 +101,7 @@ struct mase_engine_functions {
     bool is_reference;
 };
 #define ENGINE(name, several, help) extern const struct mase_engine_functions mase_engine_##name;
-#include <mase/engines.def>
+#include "evaluate/engines.def"
 /* Runs what no plan can run. */
 extern const struct mase_engine_functions mase_engine_reference;
 /* It takes the place of the engine, with one worker for batches of n samples. */
