@@ -84,13 +84,13 @@ static bool is_window(const struct mase_int_sum *f, const struct mase_int_window
                       int64_t *row)
 {
     const int64_t area = mase_int_window_area(w), channels = f->inputs / area;
-    const int32_t *from = f->from;
     if (f->positions != mase_int_window_positions(w) || channels * area != f->inputs)
         return false;
     for (int64_t p = 0; p < f->positions; p++) {
         mase_int_window_rows(row, w, p);
         for (int64_t c = 0; c < f->groups * channels; c++) {
-            from = f->from + (c / channels * f->positions + p) * f->inputs + c % channels * area;
+            const int32_t *from =
+                f->from + (c / channels * f->positions + p) * f->inputs + c % channels * area;
             for (int64_t k = 0; k < area; k++)
                 if (from[k] != (row[k] < 0 ? -1 : at + c * mase_int_window_channel(w) + row[k]))
                     return false;
