@@ -72,6 +72,35 @@ static int64_t hash_rows(uint64_t *hash, const struct mase_dataset *d, struct ma
     return count;
 }
 
+/* Sort, drop repeated ones, and keep the KEPT least; returns how many. */
+static int keep_least(uint64_t *hash, int n)
+{
+    int kept = 0;
+    qsort(hash, (size_t)n, sizeof *hash, by_value);
+    for (int i = 0; i < n && kept < KEPT; i++)
+        if (!kept || hash[i] != hash[kept - 1])
+            hash[kept++] = hash[i];
+    return kept;
+}
+
+/* The KEPT least of n, different and sorted, to `least`, which has room for twice as many; returns
+ * how many. Few of many hashes are below the greatest that is kept so far. */
+static int find_least(uint64_t *least, const uint64_t *hash, int64_t n)
+{
+    uint64_t limit = UINT64_MAX;
+    int count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (hash[i] >= limit)
+            continue;
+        least[count++] = hash[i];
+        if (count < 2 * KEPT)
+            continue;
+        count = keep_least(least, count);
+        limit = count == KEPT ? least[KEPT - 1] : limit;
+    }
+    return keep_least(least, count);
+}
+
 struct mase_seen_rows mase_seen_of(struct mase_arena *a, const struct mase_dataset *d,
                                    struct mase_split_rows rows)
 {
@@ -80,14 +109,11 @@ struct mase_seen_rows mase_seen_of(struct mase_arena *a, const struct mase_datas
         return seen;
     uint64_t *hash = mase_xcalloc((size_t)rows.count * sizeof *hash);
     seen.hashed = hash_rows(hash, d, rows, distance_of(d, rows.count));
-    qsort(hash, (size_t)seen.hashed, sizeof *hash, by_value);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < seen.hashed && kept < KEPT; i++)
-        if (!kept || hash[i] != hash[kept - 1])
-            hash[kept++] = hash[i];
+    uint64_t least[2 * KEPT];
+    const int kept = find_least(least, hash, seen.hashed);
     seen.all = kept < KEPT;
     seen.count = kept;
-    seen.hash = mase_arena_memdup(a, hash, (size_t)kept * sizeof *hash);
+    seen.hash = mase_arena_memdup(a, least, (size_t)kept * sizeof *least);
     mase_xfree(hash);
     return seen;
 }
