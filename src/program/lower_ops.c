@@ -18,6 +18,30 @@ enum mase_status mase_lower_same(struct mase_lowered *l, struct mase_err *err)
     return MASE_OK;
 }
 
+static bool is_truth(const struct mase_lowered *l)
+{
+    const struct mase_arg *result = &l->call[0].result;
+    return result->kind == MASE_ARG_TENSOR && result->tensor->dtype == MASE_DTYPE_BOOL;
+}
+
+/* A sum of truth values is a truth value: true if one of them is. */
+enum mase_status mase_lower_add(struct mase_lowered *l, struct mase_err *err)
+{
+    double alpha;
+    if (!is_truth(l))
+        return MASE_OK;
+    if (mase_arg_number(&l->param[2], &alpha) && alpha == 0)
+        return mase_call_fail(&l->call[0], err, "alpha = 0 beside truth values has no program");
+    l->op = MASE_OP_logical_or;
+    return MASE_OK;
+}
+
+enum mase_status mase_lower_add_parts(struct mase_lowered *l, struct mase_err *err)
+{
+    return is_truth(l) ? mase_call_fail(&l->call[0], err, "a sum of truth values has no program")
+                       : MASE_OK;
+}
+
 /* bmm is matmul of three dimensions. */
 enum mase_status mase_lower_matmul(struct mase_lowered *l, struct mase_err *err)
 {

@@ -38,3 +38,8 @@ refused "nor a sum" '^sums\.mg:5:[0-9]+: i: sample 0 comes to an integer of 2000
 # what mixes the samples of a batch is run by the reference
 network exact "$(method l int %x; function k operator.mul '%l, 1000000000'; function t torch.flip '%k, [0]'; function i operator.mul '%t, 3')"
 gives exact "4.100654e+08 1.7050327e+09"
+# A sum of truth values is one.
+network either "$(function a operator.gt '%x, 0'; function b operator.gt '%x, 2.5'; function i operator.add '%a, %b')"
+gives either "1 1"
+network counted "$(function a operator.gt '%x, 2.5'; function k operator.add '%a, True'; function b operator.lt '%x, 0'; function i operator.add '%k, %b')"
+gives counted "1 1"
