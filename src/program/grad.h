@@ -5,12 +5,12 @@
  * A rule is called with an instruction some of whose results have a gradient. It writes
  * instructions that make the gradients of the operands which are wanted, and gives them away:
  *
- *     void mase_back_mul(struct mase_backward *k)
+ *     void mase_back_zip(struct mase_backward *k)
  *     {
- *         const struct mase_arg dy = mase_grad_result(k, 0), x = k->i->param[0], y =
- * k->i->param[1]; if (mase_grad_wants(k, &x)) mase_grad_give(k, &x, mase_expr(&k->b, MASE_OP_mul,
- * dy, y));
- *         ...
+ *         const struct mase_arg dy = mase_grad_result(k, 0);
+ *         for (int i = 0; i < 2; i++)
+ *             mase_grad_give(k, &k->i->param[i], mase_g(k, mul, dy, mase_grad_slope(k, i)));
+ *     }
  */
 #ifndef MASE_PROGRAM_GRAD_H
 #define MASE_PROGRAM_GRAD_H

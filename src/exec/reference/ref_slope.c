@@ -95,30 +95,15 @@ static enum mase_status zip_slope(struct mase_tensor *out, const struct mase_cal
 }
 
 /* By each coordinate of a place: (N, C, ..., d). */
-static enum mase_status sample_slope(struct mase_tensor *out, const struct mase_call *c,
-                                     struct mase_err *err)
+static void set_sample_slope(struct mase_tensor *out, int64_t at, const struct mase_tensor *x,
+                             int64_t plane, const struct mase_look *l, int n)
 {
-    const struct mase_tensor *x = mase_call_tensor(c, "input"), *at = mase_call_tensor(c, "grid");
-    struct mase_sampler g;
-    struct mase_look l;
-    MASE_TRY(mase_grid_read(c, &g, err));
-    const int64_t samples = x->shape.dim[0], channels = x->shape.dim[1];
-    const int64_t pixels = mase_tensor_count(x) / (samples * channels);
-    const int64_t places = mase_tensor_count(at) / (samples * g.n);
-    for (int64_t i = 0; i < samples * places; i++) {
-        double coordinate[3];
-        for (int d = 0; d < g.n; d++)
-            coordinate[d] = ref_get(at, i * g.n + d);
-        mase_grid_look(&g, coordinate, &l);
-        for (int64_t k = 0; k < channels * g.n; k++) {
-            const int64_t plane = i / places * channels + k / g.n;
-            double sum = 0.0;
-            for (int p = 0; p < l.count; p++)
-                sum += l.slope[p][k % g.n] * ref_get(x, plane * pixels + l.off[p]);
-            ref_set(out, (plane * places + i % places) * g.n + k % g.n, sum);
-        }
+    for (int d = 0; d < n; d++) {
+        double sum = 0.0;
+        for (int p = 0; p < l->count; p++)
+            sum += l->slope[p][d] * ref_get(x, plane + l->off[p]);
+        ref_set(out, at + d, sum);
     }
-    return MASE_OK;
 }
 
 /* ---- many values ---- */
@@ -153,7 +138,7 @@ enum mase_status mase_ref_slope(struct mase_tensor *out, struct mase_call *c, bo
 {
     const enum mase_op op = c->node->op;
     if (op == MASE_OP_grid_sample)
-        return sample_slope(out, c, err);
+        return mase_grid_each(c, out, true, set_sample_slope, err);
     if (mase_partial_of(op, second))
         return zip_slope(out, c, second, err);
     return mase_op_prim(op) == MASE_PRIM_reduce ? reduction_slope(out, c, err)

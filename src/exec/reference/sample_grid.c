@@ -105,7 +105,8 @@ void mase_grid_look(const struct mase_sampler *g, const double *coordinate, stru
 
 /* ---- references ---- */
 
-enum mase_status mase_forward_grid_sample(struct mase_call *c, struct mase_err *err)
+enum mase_status mase_grid_each(const struct mase_call *c, struct mase_tensor *out, bool by_axis,
+                                mase_place_fn *fn, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input"), *at = mase_call_tensor(c, "grid");
     struct mase_sampler g;
@@ -114,6 +115,7 @@ enum mase_status mase_forward_grid_sample(struct mase_call *c, struct mase_err *
     const int64_t samples = x->shape.dim[0], channels = x->shape.dim[1];
     const int64_t pixels = mase_tensor_count(x) / (samples * channels);
     const int64_t places = mase_tensor_count(at) / (samples * g.n);
+    const int n = by_axis ? g.n : 1;
     for (int64_t i = 0; i < samples * places; i++) {
         double coordinate[3];
         for (int d = 0; d < g.n; d++)
@@ -121,13 +123,25 @@ enum mase_status mase_forward_grid_sample(struct mase_call *c, struct mase_err *
         mase_grid_look(&g, coordinate, &l);
         for (int64_t k = 0; k < channels; k++) {
             const int64_t plane = i / places * channels + k;
-            double sum = 0.0;
-            for (int p = 0; p < l.count; p++)
-                sum += l.weight[p] * ref_get(x, plane * pixels + l.off[p]);
-            ref_set(ref_out(c), plane * places + i % places, sum);
+            fn(out, (plane * places + i % places) * n, x, plane * pixels, &l, n);
         }
     }
     return MASE_OK;
+}
+
+static void set_sample(struct mase_tensor *out, int64_t at, const struct mase_tensor *x,
+                       int64_t plane, const struct mase_look *l, int n)
+{
+    double sum = 0.0;
+    (void)n;
+    for (int p = 0; p < l->count; p++)
+        sum += l->weight[p] * ref_get(x, plane + l->off[p]);
+    ref_set(out, at, sum);
+}
+
+enum mase_status mase_forward_grid_sample(struct mase_call *c, struct mase_err *err)
+{
+    return mase_grid_each(c, ref_out(c), false, set_sample, err);
 }
 
 /* Coordinate i of n, from -1 to 1. */

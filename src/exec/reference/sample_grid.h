@@ -28,6 +28,14 @@ struct mase_look {
 
 enum mase_status mase_grid_read(const struct mase_call *c, struct mase_sampler *g,
                                 struct mase_err *err) MASE_MUST_CHECK;
+/* Sets n values of out, from `at` on, by the pixels that l sees in the plane of x that begins at
+ * `plane`. */
+typedef void mase_place_fn(struct mase_tensor *out, int64_t at, const struct mase_tensor *x,
+                           int64_t plane, const struct mase_look *l, int n);
+/* Calls fn for every plane and place of grid_sample. A place has one value in out, or, by_axis, one
+ * for each coordinate, the first at `at`. */
+enum mase_status mase_grid_each(const struct mase_call *c, struct mase_tensor *out, bool by_axis,
+                                mase_place_fn *fn, struct mase_err *err) MASE_MUST_CHECK;
 void mase_grid_look(const struct mase_sampler *g, const double *coordinate, struct mase_look *l);
 /* The coordinates of a place before affine_grid's matrix moves it, and 1; size: (N, C, H, W) or
  * (N, C, D, H, W). */
