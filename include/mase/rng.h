@@ -29,10 +29,11 @@ enum mase_stream {
     MASE_STREAM_DROPOUT,  /* which values are kept; index: see op_dropout.c */
     MASE_STREAM_ROUND,    /* stochastic rounding; index: the bits of the value */
     MASE_STREAM_PRUNE,    /* which weights are removed; index: the parameter's name */
-    MASE_STREAM_SPLIT, /* order of the rows of a class, or of groups; index: the class, or all bits
-                        */
-    MASE_STREAM_DRAW,  /* numbers that forward draws, and the second one for a normal number; */
-    MASE_STREAM_TURN,  /* index: see op_random.c */
+    MASE_STREAM_SPLIT,  /* order of the rows of a class, or of groups; index: the class, or all bits
+                         */
+    MASE_STREAM_DRAW,   /* numbers that forward draws, and the second one for a normal number; */
+    MASE_STREAM_TURN,   /* index: see op_random.c */
+    MASE_STREAM_SAMPLE, /* points of a study; index: the trial */
 };
 
 struct mase_rng {
