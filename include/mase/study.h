@@ -217,14 +217,15 @@ enum mase_status mase_store_remove(struct mase_store *s, const char *name,
 
 struct mase_study_run;
 
-/* Measure the point t->x: set t->value, t->violation and t->user, allocated in a. It must be a pure
- * function of the point and of the number of the trial. worker: 0 .. workers - 1, the calling
- * thread's. A failure is recorded as that of the trial, and the study goes on; MASE_ENOMEM and
- * MASE_EBUG end it. */
+/* Measure the point t->x: fill in t->value and t->violation, which are NaN, and set t->user,
+ * allocated in a. It must be a pure function of the point and of the number of the trial. worker:
+ * 0 .. workers - 1, the calling thread's. A failure, or a value that stays NaN, is recorded as that
+ * of the trial (attribute "failure"), and the study goes on; MASE_ENOMEM and MASE_EBUG end it. */
 typedef enum mase_status mase_study_measure_fn(void *data, int worker, struct mase_study_run *run,
                                                struct mase_trial *t, struct mase_arena *a,
                                                struct mase_err *err);
-/* Add a reading to a trial that is being measured. True: the trial should end here, as pruned. */
+/* Add a reading to the trial that measure was called with; a step has one. True: the trial should
+ * end here, and does so as pruned. */
 bool mase_study_report(struct mase_study_run *run, struct mase_trial *t, int64_t step,
                        double value);
 
@@ -243,8 +244,11 @@ struct mase_study_run_opts {
      * NULL. */
     bool (*stop)(void *data);
 };
-/* Go on with a study until it has so many trials. Trials that were under way when an earlier run
- * was killed are measured again. */
+/* Go on with a study until it has so many trials. Its space becomes that of the setup, which must
+ * have all of its dimensions. Trials that were under way when an earlier run was killed are
+ * measured again; so are those that were enqueued, whose attribute fixed_params has all or a part
+ * of a point.
+ */
 enum mase_status mase_study_run(struct mase_study *s, const struct mase_study_setup *setup,
                                 const struct mase_study_run_opts *o,
                                 struct mase_err *err) MASE_MUST_CHECK;
