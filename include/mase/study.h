@@ -91,11 +91,11 @@ struct mase_trial {
     int64_t start, end; /* microseconds since 1970, 0: not known. No decision depends on them */
 };
 
-enum mase_direction { MASE_MINIMIZE, MASE_MAXIMIZE };
+enum mase_goal { MASE_MINIMIZE, MASE_MAXIMIZE };
 
 struct mase_study_objective {
     const char *name;
-    enum mase_direction direction;
+    enum mase_goal direction;
 };
 
 /* ---- samplers (samplers.def, sampler.c) ---- */
@@ -103,7 +103,7 @@ struct mase_study_objective {
 /* What samplers and pruners know of a study before its first trial. Borrowed. */
 struct mase_study_setup {
     const struct mase_space *space;
-    const enum mase_direction *direction; /* (objectives) */
+    const enum mase_goal *direction; /* (objectives) */
     int objectives, constraints;
     uint64_t seed;
     int64_t window; /* W: trial n is chosen by results of trials 0 .. n - W; at least 1 */

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "study/portable.h"
 #include "study/sampler.h"
 
 double mase_dimension_size(const struct mase_dimension *d)
@@ -37,8 +38,10 @@ double mase_dimension_at(const struct mase_dimension *d, double u)
     /* An integer has half a step to either side, also by its logarithm. */
     const double margin = d->log && isfinite(size) ? d->step / 2 : 0;
     const double low = d->low - margin, high = d->high + margin;
-    const double x = d->log ? exp(log(low) + u * (log(high) - log(low))) : low + u * (high - low);
-    return mase_dimension_nearest(d, x);
+    if (!d->log)
+        return mase_dimension_nearest(d, low + u * (high - low));
+    const double first = mase_study_log(low), last = mase_study_log(high);
+    return mase_dimension_nearest(d, mase_study_exp(first + u * (last - first)));
 }
 
 double mase_rng_double(struct mase_rng *r)

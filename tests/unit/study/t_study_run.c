@@ -64,7 +64,7 @@ static struct mase_dimension two[] = {
     { "b", MASE_DIMENSION_FLOAT, .low = 0, .high = 1 },
 };
 static const struct mase_space space = { 2, two };
-static const enum mase_direction least[] = { MASE_MINIMIZE };
+static const enum mase_goal least[] = { MASE_MINIMIZE };
 static struct mase_study_objective objective[] = { { "distance", MASE_MINIMIZE } };
 
 struct test {
