@@ -62,6 +62,7 @@ struct mase_predictor_opts {
     int64_t usual;         /* usual number of samples in a call; 0: not known */
     int threads;           /* 0: one */
     bool learns;           /* learned parameters of formats may have no values yet */
+    bool formats_change;   /* mase_predictor_follow_formats may be called */
     uint64_t seed;         /* seed of random numbers that the network draws */
     const struct mase_scaling *scaling; /* applied to the features first; NULL: none. Borrowed */
 };
@@ -73,6 +74,10 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
 void mase_predictor_free(struct mase_predictor *p);
 void mase_predictor_read_weights(
     struct mase_predictor *p); /* read the graph's weights again, after they changed */
+/* Follow a change of a node's number formats (mase_plan_follow_formats). MASE_EUNSUPPORTED: this
+ * predictor cannot, and is to be made anew. */
+enum mase_status mase_predictor_follow_formats(struct mase_predictor *p, const struct mase_node *n,
+                                               struct mase_err *err) MASE_MUST_CHECK;
 int64_t mase_predictor_batch(const struct mase_predictor *p);
 bool mase_predictor_planned(const struct mase_predictor *p);
 const char *mase_predictor_isa(

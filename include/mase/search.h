@@ -1,17 +1,81 @@
 /*
- * search.h - the section [search] of a configuration: what a search varies, and how.
+ * search.h - the section [search] of a configuration: networks of many kinds, each measured.
+ *
+ *     struct mase_search *s;
+ *     MASE_TRY(mase_search_new(&s, &(struct mase_search_opts){ .section = section, .graph = g,
+ *                                                              .data = d, .objective = &o }, err));
+ *     MASE_TRY(mase_search_run(s, &study, NULL, err));
+ *     ...
+ *     mase_search_free(s);
+ *
+ * A trial is a point of the space that the section describes. What it measures is a pure function
+ * of the point, the network and the data; two trials of the same formats are measured once.
  */
 #ifndef MASE_SEARCH_H
 #define MASE_SEARCH_H
 
 #include <mase/api.h>
+#include <mase/dataset.h>
+#include <mase/evaluate.h>
+#include <mase/graph.h>
+#include <mase/study.h>
 #include <mase/value.h>
 
 MASE_API_BEGIN
 
-/* Check a [search] section against its schema. */
+/* Check a [search] section without a network. */
 enum mase_status mase_search_check(const struct mase_value *search,
                                    struct mase_err *err) MASE_MUST_CHECK;
+
+struct mase_search;
+
+/* Borrowed, all of it. */
+struct mase_search_opts {
+    const struct mase_value *section;
+    const struct mase_graph *graph; /* with its weights */
+    const struct mase_dataset *data;
+    const struct mase_objective *objective;
+    const int32_t *class_map; /* the network's class for each of the data's; NULL: the same */
+    int64_t batch_size;       /* of num_samples, and of networks that mix samples */
+    uint64_t seed;
+    int workers; /* trials at a time; 0: one */
+};
+enum mase_status mase_search_new(struct mase_search **out, const struct mase_search_opts *o,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+void mase_search_free(struct mase_search *s);
+
+/* The space and the objectives. */
+const struct mase_study_setup *mase_search_setup(const struct mase_search *s);
+/* Give a new study its name, objectives, constraints and space. */
+void mase_search_describe(const struct mase_search *s, struct mase_study *study, const char *name);
+
+struct mase_search_run_opts {
+    struct mase_store *store; /* NULL: in memory */
+    int64_t trials;           /* 0: as the section says */
+    double seconds;           /* 0: as the section says */
+    void (*ended)(void *data, const struct mase_study *s, const struct mase_trial *t);
+    bool (*stop)(void *data);
+    void *data;
+};
+/* How many trials the study is to have: at most as many as the sampler has points. */
+int64_t mase_search_trials(const struct mase_search *s, const struct mase_search_run_opts *o);
+/* Run trials until the study has as many as it should have. o may be NULL. */
+enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study,
+                                 const struct mase_search_run_opts *o,
+                                 struct mase_err *err) MASE_MUST_CHECK;
+
+/* The configuration of the quantise pass for a trial, allocated in a: [passes.quantize]. */
+struct mase_value *mase_search_formats(struct mase_arena *a, const struct mase_search *s,
+                                       const struct mase_trial *t);
+/* Evaluate the network of a trial on a split that no trial was chosen by. */
+enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,
+                                      const struct mase_trial *t, enum mase_split split,
+                                      struct mase_err *err) MASE_MUST_CHECK;
+/* What the original writes: log.json, a table of all trials by row, and best.json, that of the best
+ * (several objectives: the Pareto front); allocated in a. */
+struct mase_value *mase_search_log(struct mase_arena *a, const struct mase_study *study);
+struct mase_value *mase_search_best(struct mase_arena *a, const struct mase_study_setup *setup,
+                                    const struct mase_study *study);
 
 MASE_API_END
 

@@ -53,6 +53,7 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_LANGUAGE] = "language model options",
     [MASE_CLI_GROUP_PRUNE] = "pruning options",
     [MASE_CLI_GROUP_CALIBRATE] = "calibration options",
+    [MASE_CLI_GROUP_SEARCH] = "search options",
     [MASE_CLI_GROUP_PREDICT] = "prediction options",
     [MASE_CLI_GROUP_INSPECT] = "looking options",
     [MASE_CLI_GROUP_REPORT] = "report options",

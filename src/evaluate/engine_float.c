@@ -11,16 +11,23 @@
 static enum mase_status make_plan(struct mase_predictor *p, int i, struct mase_err *err)
 {
     struct mase_worker *w = &p->worker[i];
-    const struct mase_plan_opts opts = {
+    struct mase_plan_opts opts = {
         .batch = p->batch,
         .threads = i ? 1 : p->workers,
         .inputs = p->inputs.item,
         .input_count = p->inputs.count,
-        .like = i ? p->worker[0].plan : NULL,
+        .like = i && !p->formats_change ? p->worker[0].plan : NULL,
         .learns = p->learns,
+        .formats_change = p->formats_change,
         .seed = p->seed,
     };
-    MASE_TRY(mase_plan_new(&w->plan, p->graph, &opts, err));
+    enum mase_status st = mase_plan_new(&w->plan, p->graph, &opts, err);
+    if (st == MASE_EUNSUPPORTED && p->formats_change) { /* a plan for the formats at hand */
+        p->formats_change = opts.formats_change = false;
+        st = mase_plan_new(&w->plan, p->graph, &opts, err);
+    }
+    if (st)
+        return st;
     w->x = mase_plan_inputs(w->plan);
     w->y = mase_plan_output(w->plan);
     const struct mase_tensor *y = w->plan->output->tensor;
@@ -107,6 +114,12 @@ static void read_weights(struct mase_worker *w)
     mase_plan_read_weights(w->plan);
 }
 
+static enum mase_status follow_formats(struct mase_worker *w, const struct mase_node *n,
+                                       struct mase_err *err)
+{
+    return mase_plan_follow_formats(w->plan, n, err);
+}
+
 static const char *isa(const struct mase_worker *w)
 {
     return mase_plan_isa(w->plan);
@@ -123,6 +136,7 @@ const struct mase_engine_functions mase_engine_float = {
     .loss = loss,
     .set_threads = set_threads,
     .read_weights = read_weights,
+    .follow_formats = follow_formats,
     .isa = isa,
     .checks_indices = true,
 };

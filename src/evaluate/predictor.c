@@ -101,6 +101,7 @@ enum mase_status mase_predictor_new(struct mase_predictor **out, struct mase_gra
     p->batch = g->batch ? g->batch : o->batch > 0 ? o->batch : good_batch(mase_shape_count(sample));
     p->scaling = o->scaling && o->scaling->n ? o->scaling : NULL;
     p->learns = o->learns;
+    p->formats_change = o->formats_change;
     p->seed = o->seed;
     p->coupled_batch = o->coupled_batch;
     enum mase_status st = o->learns ? MASE_OK : mase_graph_need_learned(g, err);
@@ -133,6 +134,16 @@ void mase_predictor_read_weights(struct mase_predictor *p)
 {
     for (int i = 0; i < p->workers && p->engine->read_weights; i++)
         p->engine->read_weights(&p->worker[i]);
+}
+
+enum mase_status mase_predictor_follow_formats(struct mase_predictor *p, const struct mase_node *n,
+                                               struct mase_err *err)
+{
+    if (!p->engine->follow_formats)
+        return mase_fail(err, MASE_EUNSUPPORTED, "the engine computes in the formats that it has");
+    for (int i = 0; i < p->workers; i++)
+        MASE_TRY(p->engine->follow_formats(&p->worker[i], n, err));
+    return MASE_OK;
 }
 
 int64_t mase_predictor_batch(const struct mase_predictor *p)

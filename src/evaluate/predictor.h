@@ -36,6 +36,7 @@ struct mase_predictor {
     struct mase_worker *worker;
     int workers; /* threads; one for the reference */
     bool learns; /* what formats learn may have no values yet */
+    bool formats_change;
     uint64_t seed;
 };
 
@@ -94,8 +95,11 @@ struct mase_engine_functions {
     /* The loss of what is in w->y. NULL: mase_reference_loss. */
     void (*loss)(struct mase_worker *w, struct mase_loss_result *r, const struct mase_loss_opts *o);
     void (*set_threads)(struct mase_predictor *p,
-                        int threads);                /* of the first worker; may be NULL */
-    void (*read_weights)(struct mase_worker *w);     /* may be NULL */
+                        int threads);            /* of the first worker; may be NULL */
+    void (*read_weights)(struct mase_worker *w); /* may be NULL */
+    /* NULL: the engine computes in the formats that it was made for. */
+    enum mase_status (*follow_formats)(struct mase_worker *w, const struct mase_node *n,
+                                       struct mase_err *err);
     const char *(*isa)(const struct mase_worker *w); /* NULL: scalar */
     bool checks_indices;                             /* an index that is none is found by run */
     bool is_reference;

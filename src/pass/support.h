@@ -29,6 +29,13 @@ bool mase_lost_tell(struct mase_str *out, const struct mase_value *lost);
 /* That sentence to the log: of what is much a warning, unless the weights were trained so. */
 void mase_lost_log(const struct mase_graph *g, bool trained);
 
+/* Bits per value of the layers that multiply (calculate_avg_bits.c), by the metadata of g. False:
+ * there is no such layer. */
+struct mase_average_bits {
+    double data, weight, all;
+};
+bool mase_average_bits(struct mase_average_bits *bits, const struct mase_graph *g);
+
 /* Where a pass writes: path (relative to the output folder) if given, else dflt in the output
  * folder; NULL when there is neither. In the scratch arena. */
 const char *mase_pass_path(struct mase_pass_env *env, const char *path, const char *dflt);

@@ -111,7 +111,12 @@ static enum mase_status check(const struct mase_site *s, struct mase_err *err)
                              "%s writes into its operand in float and not with formats: a plan "
                              "made for one cannot follow to the other",
                              s->request.node->name);
-        if (!mase_rounding_request_fits(&s->request, rounding_now(&s->request).format))
+        const struct mase_format *now = rounding_now(&s->request).format;
+        if (mase_format_learned(now) || mase_format_is_open(now))
+            return mase_fail(err, MASE_EUNSUPPORTED,
+                             "%s: %s depends on numbers beside the format: a plan is made for them",
+                             s->request.node->name, now->row->name);
+        if (!mase_rounding_request_fits(&s->request, now))
             return mase_fail(err, MASE_EUNSUPPORTED,
                              "%s: a format with blocks needs the samples in the first dimension",
                              s->request.node->name);

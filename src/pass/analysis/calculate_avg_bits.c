@@ -47,53 +47,62 @@ static void add_weights(struct average *a, const struct mase_node *n)
 }
 
 /* A sentence, or a table where one was asked for. */
-static void show(struct mase_pass_env *env, double data, double weight, double all)
+static void show(struct mase_pass_env *env, const struct mase_average_bits *bits)
 {
     static const char *const headers[] = { "Values", "Average bits", NULL };
     if (!env->sheets || env->sheets->format == MASE_SHEET_TEXT) {
-        mase_pass_say(env, "average bits: data_in %.6g, weight %.6g, both %.6g\n", data, weight,
-                      all);
+        mase_pass_say(env, "average bits: data_in %.6g, weight %.6g, both %.6g\n", bits->data,
+                      bits->weight, bits->all);
         return;
     }
     struct mase_table t = mase_table(env->scratch, headers);
     mase_table_add(&t, (const char *[]){ "data_in", "" });
     mase_table_add(&t, (const char *[]){ "weight", "" });
     mase_table_add(&t, (const char *[]){ "both", "" });
-    mase_table_setf(&t, 0, 1, "%.9g", data);
-    mase_table_setf(&t, 1, 1, "%.9g", weight);
-    mase_table_setf(&t, 2, 1, "%.9g", all);
+    mase_table_setf(&t, 0, 1, "%.9g", bits->data);
+    mase_table_setf(&t, 1, 1, "%.9g", bits->weight);
+    mase_table_setf(&t, 2, 1, "%.9g", bits->all);
     mase_pass_put_table(env, &(struct mase_sheet){ .key = "calculate_avg_bits", .table = t });
 }
 
-static void note(struct mase_pass_env *env, double data, double weight, double all)
+static void note(struct mase_pass_env *env, const struct mase_average_bits *bits)
 {
     struct mase_arena *a = env->info_arena;
     if (!env->info)
         return;
     struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "data_avg_bit", mase_value_float(a, data));
-    mase_value_set(a, v, "w_avg_bit", mase_value_float(a, weight));
-    mase_value_set(a, v, "avg_bit", mase_value_float(a, all));
+    mase_value_set(a, v, "data_avg_bit", mase_value_float(a, bits->data));
+    mase_value_set(a, v, "w_avg_bit", mase_value_float(a, bits->weight));
+    mase_value_set(a, v, "avg_bit", mase_value_float(a, bits->all));
     mase_pass_note(env, "calculate_avg_bits", v);
 }
 
-static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
-                            struct mase_err *err)
+bool mase_average_bits(struct mase_average_bits *out, const struct mase_graph *g)
 {
-    (void)opts, (void)err;
     struct average data = { 0 }, weight = { 0 };
     for (const struct mase_node *n = g->first; n; n = n->next)
         if (counts(n)) {
             add(&data, n, mase_meta_arg(n->meta, "data_in_0"));
             add_weights(&weight, n);
         }
-    if (!data.values || !weight.values) {
+    if (!data.values || !weight.values)
+        return false;
+    const struct average all = { data.bits + weight.bits, data.values + weight.values };
+    *out = (struct mase_average_bits){ mean(&data), mean(&weight), mean(&all) };
+    return true;
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *opts, struct mase_pass_env *env,
+                            struct mase_err *err)
+{
+    struct mase_average_bits bits;
+    (void)opts, (void)err;
+    if (!mase_average_bits(&bits, g)) {
         mase_warn("calculate_avg_bits: the network has no linear, convolution or recurrent layer");
         return MASE_OK;
     }
-    const struct average all = { data.bits + weight.bits, data.values + weight.values };
-    show(env, mean(&data), mean(&weight), mean(&all));
-    note(env, mean(&data), mean(&weight), mean(&all));
+    show(env, &bits);
+    note(env, &bits);
     return MASE_OK;
 }
 

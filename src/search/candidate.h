@@ -1,0 +1,39 @@
+/*
+ * candidate.h - the network of a trial, as one thread measures it.
+ *
+ * A candidate has a copy of the network, whose formats follow the points that it is moved to. A
+ * plan is made once; from then on a change of formats rounds weights anew, or takes those that were
+ * rounded before (mase_plan_follow_formats).
+ */
+#ifndef MASE_SEARCH_CANDIDATE_H
+#define MASE_SEARCH_CANDIDATE_H
+
+#include <mase/evaluate.h>
+#include <mase/search.h>
+
+#include "search/format_space.h"
+
+struct mase_candidate {
+    const struct mase_search *search;
+    struct mase_graph *graph;           /* owned */
+    struct mase_node **node;            /* of the graph, for each of the space */
+    const struct mase_quant **quant;    /* what they have now; NULL: float */
+    struct mase_format_choices choices; /* made so far */
+    struct mase_predictor *predictor;   /* owned; NULL: to be made for the formats at hand */
+    struct mase_arena arena;
+};
+
+/* A copy of the search's network. */
+void mase_candidate_init(struct mase_candidate *c, const struct mase_search *s);
+void mase_candidate_release(struct mase_candidate *c);
+/* Give the network the formats of a point. */
+enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+/* What decides the measurements, where the points of two trials differ only in numbers that have no
+ * effect: as text. */
+void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c);
+/* A predictor for the formats that the network has now; the candidate keeps it. */
+enum mase_status mase_candidate_predictor(struct mase_predictor **p, struct mase_candidate *c,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_SEARCH_CANDIDATE_H */

@@ -1,0 +1,320 @@
+/*
+ * format_space.c - which formats the nodes of a network may have, as dimensions of a space.
+ */
+#include "search/format_space.h"
+
+#include <string.h>
+
+#include <mase/format.h>
+
+#include "base/number.h"
+#include "pass/transform/quantize_parts.h"
+
+/* ---- keys ---- */
+
+bool mase_operand_key(enum mase_operand *o, const char **parameter, const char *key)
+{
+    for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
+        const size_t n = strlen(mase_operand_names[i]);
+        if (strncmp(key, mase_operand_names[i], n) || key[n] != '_')
+            continue;
+        *o = (enum mase_operand)i;
+        *parameter = key + n + 1;
+        return true;
+    }
+    return false;
+}
+
+bool mase_format_has_parameter(enum mase_quant_kind kind, const char *parameter)
+{
+    for (const struct mase_opt *p = kind < MASE_QUANT_COUNT ? mase_quants[kind]->params : NULL;
+         p && p->type; p++)
+        if (mase_streq(p->key, parameter))
+            return true;
+    return false;
+}
+
+/* The format of an operand in a configuration of single values. */
+static enum mase_quant_kind kind_of(const struct mase_value *config, enum mase_operand o)
+{
+    char key[32];
+    mase_snprintf(key, sizeof key, "%s_name", mase_operand_names[o]);
+    const struct mase_value *own = mase_value_get(config, key);
+    const struct mase_value *name = own ? own : mase_value_get(config, "name");
+    return name->kind == MASE_STRING ? mase_quant_find(name->s) : MASE_QUANT_COUNT;
+}
+
+/* ---- configurations ---- */
+
+/* Keys of the formats that were not chosen are left out: a list of several formats has the
+ * parameters of them all. */
+static struct mase_value *without_other_keys(struct mase_arena *a, const struct mase_value *config)
+{
+    struct mase_value *kept = mase_value_table(a);
+    kept->at = config->at;
+    for (int i = 0; i < config->count; i++) {
+        enum mase_operand o;
+        const char *parameter;
+        if (mase_operand_key(&o, &parameter, config->keys[i]) && !mase_streq(parameter, "name") &&
+            !mase_format_has_parameter(kind_of(config, o), parameter))
+            continue;
+        mase_value_set(a, kept, config->keys[i], config->items[i]);
+        kept->key_at[kept->count - 1] = config->key_at[i];
+    }
+    return kept;
+}
+
+/* One choice for each key: number digit[i] of key i. */
+static struct mase_value *combine(struct mase_arena *a, const struct mase_value *lists,
+                                  const int *digit)
+{
+    struct mase_value *config = mase_value_table(a);
+    config->at = lists->at;
+    for (int i = 0; i < lists->count; i++) {
+        mase_value_set(a, config, lists->keys[i], lists->items[i]->items[digit[i]]);
+        config->key_at[i] = lists->key_at[i];
+    }
+    return config;
+}
+
+/* {config: ...}, as a section of the quantise pass has it. */
+static struct mase_value *section_of(struct mase_arena *a, struct mase_value *config)
+{
+    struct mase_value *section = mase_value_table(a);
+    section->at = config->at;
+    mase_value_set(a, section, "config", config);
+    return section;
+}
+
+/* NULL: the node stays in float. */
+static enum mase_status bind(const struct mase_quant **out, struct mase_arena *a,
+                             const struct mase_value *config, const struct mase_node *n,
+                             struct mase_err *err)
+{
+    const struct mase_value *pending;
+    const struct mase_rule rule = { .key = n->name,
+                                    .at = config->at,
+                                    .section = section_of(a, without_other_keys(a, config)) };
+    struct mase_quant q;
+    *out = NULL;
+    MASE_TRY(mase_quant_check(&rule, err));
+    if (mase_quant_is_none(&rule))
+        return MASE_OK;
+    MASE_TRY(mase_quant_bind(&q, &pending, a, &rule, n, err));
+    if (pending)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, config->at,
+                            "%s: \"auto\" is not available in a search: ch calibrate finds it",
+                            n->name);
+    *out = mase_arena_memdup(a, &q, sizeof q);
+    return MASE_OK;
+}
+
+/* ---- the sites of a network ---- */
+
+/* Every choice, with the first of the other keys. */
+static enum mase_status check_choices(const struct mase_value *lists, const struct mase_node *n,
+                                      struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    int *digit = mase_new_array(&a, int, (size_t)lists->count);
+    enum mase_status st = MASE_OK;
+    for (int i = 0; i < lists->count && !st; i++) {
+        for (digit[i] = 0; digit[i] < lists->items[i]->count && !st; digit[i]++) {
+            const struct mase_quant *q;
+            st = bind(&q, &a, combine(&a, lists, digit), n, err);
+        }
+        digit[i] = 0;
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
+/* Numbers that rise: then neighbours are alike. */
+static bool rises(const struct mase_value *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        const struct mase_value *v = list->items[i];
+        if ((v->kind != MASE_INT && v->kind != MASE_FLOAT) ||
+            (i && mase_value_number(list->items[i - 1]) >= mase_value_number(v)))
+            return false;
+    }
+    return true;
+}
+
+static void add_dimension(struct mase_space *space, int *cap, struct mase_arena *a,
+                          const char *name, const struct mase_value *list)
+{
+    space->dimension =
+        mase_arena_grow(a, space->dimension, space->count, cap, sizeof *space->dimension);
+    space->dimension[space->count++] = (struct mase_dimension){ .name = name,
+                                                                .kind = MASE_DIMENSION_CHOICE,
+                                                                .high = list->count - 1,
+                                                                .step = 1,
+                                                                .choices = list,
+                                                                .ordered = rises(list) };
+}
+
+static void add_site(struct mase_format_space *f, struct mase_space *space, int *cap,
+                     struct mase_arena *a, const struct mase_node *n, int position,
+                     const struct mase_value *lists)
+{
+    f->site[f->sites++] = (struct mase_format_site){ .node = n->name,
+                                                     .position = position,
+                                                     .config = lists,
+                                                     .first = space->count,
+                                                     .combinations = 1 };
+    for (int i = 0; i < lists->count; i++) {
+        const struct mase_value *list = lists->items[i];
+        int64_t *all = &f->site[f->sites - 1].combinations;
+        if (__builtin_mul_overflow(*all, list->count, all))
+            *all = INT64_MAX;
+        add_dimension(space, cap, a, mase_arena_printf(a, "%s/config/%s", n->name, lists->keys[i]),
+                      list);
+    }
+}
+
+/* The sections with the first of all choices: rules of the quantise pass. */
+static struct mase_value *first_choices(struct mase_arena *a, const struct mase_value *seed)
+{
+    struct mase_value *sections = mase_value_table(a);
+    for (int i = 0; i < seed->count; i++) {
+        const struct mase_value *lists = mase_value_get(seed->items[i], "config");
+        int *digit = mase_new_array(a, int, (size_t)lists->count);
+        if (mase_streq(seed->keys[i], "default"))
+            continue;
+        mase_value_set(a, sections, seed->keys[i],
+                       section_of(a, without_other_keys(a, combine(a, lists, digit))));
+        sections->key_at[sections->count - 1] = seed->key_at[i];
+    }
+    return sections;
+}
+
+static struct mase_value *default_choices(struct mase_arena *a, const struct mase_value *seed)
+{
+    const struct mase_value *section = mase_value_get(seed, "default");
+    const struct mase_value *lists = section ? mase_value_get(section, "config") : NULL;
+    return lists ? section_of(
+                       a, without_other_keys(
+                              a, combine(a, lists, mase_new_array(a, int, (size_t)lists->count))))
+                 : NULL;
+}
+
+static enum mase_status add_sites(struct mase_format_space *f, struct mase_space *space,
+                                  struct mase_arena *a, struct mase_rules *r,
+                                  const struct mase_graph *g, const struct mase_value *seed,
+                                  struct mase_err *err)
+{
+    int position = 0, cap = space->count;
+    MASE_TRY(mase_rules_check_nodes(r, g, err));
+    for (struct mase_node *n = g->first; n; n = n->next, position++) {
+        struct mase_rule *rule = NULL;
+        if (mase_ops[n->op].quantisable)
+            MASE_TRY(mase_rules_pick(r, &rule, n, err));
+        if (!rule || (n->kind != MASE_CALL_MODULE && n->kind != MASE_CALL_FUNCTION))
+            continue;
+        const struct mase_value *lists = mase_value_get(mase_value_get(seed, rule->key), "config");
+        MASE_TRY(check_choices(lists, n, err));
+        add_site(f, space, &cap, a, n, position, lists);
+    }
+    return MASE_OK;
+}
+
+enum mase_status mase_format_space_read(struct mase_format_space *f, struct mase_space *space,
+                                        struct mase_arena *a, const struct mase_graph *g,
+                                        const char *by, const struct mase_value *seed,
+                                        struct mase_err *err)
+{
+    const struct mase_rules_opts o = { by, "usual", first_choices(a, seed),
+                                       default_choices(a, seed) };
+    struct mase_rules r = { 0 };
+    *f = (struct mase_format_space){ .site = mase_new_array(a, struct mase_format_site,
+                                                            (size_t)g->node_count) };
+    enum mase_status st = mase_rules_init(&r, a, &o, err);
+    if (!st)
+        st = add_sites(f, space, a, &r, g, seed, err);
+    mase_rules_release(&r);
+    return st;
+}
+
+/* ---- points ---- */
+
+/* Combinations of more choices than this are bound anew each time. */
+enum { MOST_KEPT = 1 << 16 };
+
+void mase_format_choices_init(struct mase_format_choices *c, const struct mase_format_space *f)
+{
+    *c = (struct mase_format_choices){ .space = f };
+    c->made = mase_new_array(&c->arena, struct mase_format_choice *, (size_t)f->sites);
+    for (int i = 0; i < f->sites; i++)
+        if (f->site[i].combinations <= MOST_KEPT)
+            c->made[i] = mase_new_array(&c->arena, struct mase_format_choice,
+                                        (size_t)f->site[i].combinations);
+}
+
+void mase_format_choices_release(struct mase_format_choices *c)
+{
+    mase_arena_release(&c->arena);
+    *c = (struct mase_format_choices){ 0 };
+}
+
+static int64_t combination_of(const struct mase_format_site *s, const double *x)
+{
+    int64_t n = 0;
+    for (int i = 0; i < s->config->count; i++)
+        n = n * s->config->items[i]->count + (int64_t)x[s->first + i];
+    return n;
+}
+
+static struct mase_value *config_at(struct mase_arena *a, const struct mase_format_site *s,
+                                    const double *x)
+{
+    int *digit = mase_new_array(a, int, (size_t)s->config->count);
+    for (int i = 0; i < s->config->count; i++)
+        digit[i] = (int)x[s->first + i];
+    return combine(a, s->config, digit);
+}
+
+enum mase_status mase_format_choose(const struct mase_format_choice **out,
+                                    struct mase_format_choices *c, int site,
+                                    const struct mase_node *n, const double *x,
+                                    struct mase_err *err)
+{
+    const struct mase_format_site *s = &c->space->site[site];
+    struct mase_format_choice *made = c->made[site]
+                                          ? &c->made[site][combination_of(s, x)]
+                                          : mase_new(&c->arena, struct mase_format_choice);
+    *out = made;
+    if (made->config)
+        return MASE_OK;
+    struct mase_value *config = config_at(&c->arena, s, x);
+    MASE_TRY(bind(&made->quant, &c->arena, config, n, err));
+    made->config = config;
+    return MASE_OK;
+}
+
+/* What the original quantises with where no section fits: nothing. */
+static struct mase_value *bypassed(struct mase_arena *a)
+{
+    static const struct {
+        const char *key;
+        int value;
+    } rows[] = { { "bias_frac_width", 5 }, { "bias_width", 8 },        { "data_in_frac_width", 5 },
+                 { "data_in_width", 8 },   { "weight_frac_width", 3 }, { "weight_width", 8 } };
+    struct mase_value *config = mase_value_table(a);
+    mase_value_set(a, config, "name", mase_value_string(a, "integer"));
+    mase_value_set(a, config, "bypass", mase_value_bool(a, true));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        mase_value_set(a, config, rows[i].key, mase_value_int(a, rows[i].value));
+    return section_of(a, config);
+}
+
+struct mase_value *mase_format_config(struct mase_arena *a, const struct mase_format_space *f,
+                                      const double *x)
+{
+    struct mase_value *all = mase_value_table(a);
+    for (int i = 0; i < f->sites; i++)
+        mase_value_set(a, all, f->site[i].node, section_of(a, config_at(a, &f->site[i], x)));
+    mase_value_set(a, all, "default", bypassed(a));
+    mase_value_set(a, all, "by", mase_value_string(a, "name"));
+    return all;
+}

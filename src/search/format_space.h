@@ -1,0 +1,67 @@
+/*
+ * format_space.h - the number formats of a search: which nodes vary, in what, and what a point
+ * gives them.
+ *
+ *     [search.search_space.seed.seq_blocks_2.config]
+ *     name = ["integer"]
+ *     data_in_width = [4, 8]
+ *
+ * The section that a node falls under, by its name, its operation or a pattern, gives it a
+ * dimension for each key, seq_blocks_2/config/data_in_width. Nodes have their own, whatever they
+ * fall under: two linear layers under one section may differ.
+ */
+#ifndef MASE_SEARCH_FORMAT_SPACE_H
+#define MASE_SEARCH_FORMAT_SPACE_H
+
+#include <mase/graph.h>
+#include <mase/study.h>
+
+/* "weight_width" is the parameter "width" of the operand weight. False: the key names no operand.
+ */
+bool mase_operand_key(enum mase_operand *o, const char **parameter, const char *key);
+bool mase_format_has_parameter(enum mase_quant_kind kind, const char *parameter);
+
+/* A node whose formats vary. */
+struct mase_format_site {
+    const char *node;
+    int position;                    /* of the node in the graph */
+    const struct mase_value *config; /* KEY: a list of choices */
+    int first;                       /* dimension; there is one for each key */
+    int64_t combinations;
+};
+
+struct mase_format_space {
+    struct mase_format_site *site;
+    int sites;
+};
+
+/* The sites of g under the sections of `seed`, and their dimensions, added to space. Every choice
+ * is checked with the first choice of the others. */
+enum mase_status mase_format_space_read(struct mase_format_space *f, struct mase_space *space,
+                                        struct mase_arena *a, const struct mase_graph *g,
+                                        const char *by, const struct mase_value *seed,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+
+/* What a combination of a site's choices comes to. */
+struct mase_format_choice {
+    const struct mase_value *config; /* KEY: value */
+    const struct mase_quant *quant;  /* NULL: float */
+};
+/* Those that a thread has used, by site and combination. */
+struct mase_format_choices {
+    const struct mase_format_space *space;
+    struct mase_format_choice **made; // (sites)(combinations)
+    struct mase_arena arena;
+};
+void mase_format_choices_init(struct mase_format_choices *c, const struct mase_format_space *f);
+void mase_format_choices_release(struct mase_format_choices *c);
+/* The choice of a site at a point, for node n of a graph; borrowed from c. */
+enum mase_status mase_format_choose(const struct mase_format_choice **out,
+                                    struct mase_format_choices *c, int site,
+                                    const struct mase_node *n, const double *x,
+                                    struct mase_err *err) MASE_MUST_CHECK;
+/* The configuration of the quantise pass at a point, as the original stores it: by name. */
+struct mase_value *mase_format_config(struct mase_arena *a, const struct mase_format_space *f,
+                                      const double *x);
+
+#endif /* MASE_SEARCH_FORMAT_SPACE_H */

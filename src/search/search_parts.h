@@ -1,0 +1,35 @@
+/*
+ * search_parts.h - a search, as the files of this folder see it.
+ */
+#ifndef MASE_SEARCH_SEARCH_PARTS_H
+#define MASE_SEARCH_SEARCH_PARTS_H
+
+#include "search/candidate.h"
+#include "search/known.h"
+#include "search/search_config.h"
+
+struct mase_search {
+    struct mase_search_opts opts;
+    struct mase_search_config config;
+    struct mase_format_space formats;
+    struct mase_space space;
+    struct mase_study_setup setup;
+    struct mase_candidate *candidate; // (workers)
+    int workers;
+    struct mase_known known; /* what was measured */
+    struct mase_arena arena;
+};
+
+/* Rows of a split: so many, in whole batches as the original takes them; not positive: all. */
+struct mase_split_rows mase_search_rows(const struct mase_search *s, enum mase_split split,
+                                        int64_t samples);
+/* Run the network of a candidate on these rows. */
+enum mase_status mase_candidate_evaluate(struct mase_evaluation *e, struct mase_candidate *c,
+                                         struct mase_split_rows rows, struct mase_arena *detail,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+
+/* Measure a trial by the candidate of a worker. What it comes to is allocated in a. */
+enum mase_status mase_search_measure(struct mase_search *s, int worker, struct mase_trial *t,
+                                     struct mase_arena *a, struct mase_err *err) MASE_MUST_CHECK;
+
+#endif /* MASE_SEARCH_SEARCH_PARTS_H */
