@@ -32,7 +32,7 @@ struct mase_search;
 /* Borrowed, all of it. */
 struct mase_search_opts {
     const struct mase_value *section;
-    const struct mase_graph *graph; /* with its weights */
+    struct mase_graph *graph; /* with its weights; it stays as it is */
     const struct mase_dataset *data;
     const struct mase_objective *objective;
     const int32_t *class_map; /* the network's class for each of the data's; NULL: the same */
@@ -64,9 +64,10 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
                                  const struct mase_search_run_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* The configuration of the quantise pass for a trial, allocated in a: [passes.quantize]. */
-struct mase_value *mase_search_formats(struct mase_arena *a, const struct mase_search *s,
-                                       const struct mase_trial *t);
+/* The network of a trial, until another is asked for or evaluated. */
+enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
+                                     const struct mase_trial *t,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* Evaluate the network of a trial on a split that no trial was chosen by. */
 enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,
                                       const struct mase_trial *t, enum mase_split split,

@@ -149,6 +149,11 @@ enum mase_status mase_work_match_inputs(struct mase_dataset **d, struct mase_ope
 enum mase_status mase_work_match_data(const struct mase_data_info **info, struct mase_opened *w,
                                       struct mase_err *err) MASE_MUST_CHECK;
 
+/* An open dataset, borrowed, as passes read samples. batch_size: what the user asked for; 0:
+ * nothing.
+ */
+struct mase_samples mase_work_samples(const struct mase_dataset *d, int64_t batch_size);
+
 /* ---- what is done with them ---- */
 
 /* How good a network is, and how that is found. */

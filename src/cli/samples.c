@@ -2,18 +2,12 @@
  * samples.c - the dataset as passes see it: opened when the first one asks for samples, and the
  * shape of one for those that need no more.
  */
-#include <string.h>
-
 #include "cli/project.h"
 
-static enum mase_split split_of(const char *name)
+/* Samples of the open dataset. */
+static struct mase_samples opened(const struct mase_cli_samples *s)
 {
-    int i = 0;
-    while (i < MASE_SPLIT_COUNT && !mase_streq(mase_split_names[i], name))
-        i++;
-    if (i == MASE_SPLIT_COUNT)
-        mase_bug("no split is called '%s'", name);
-    return (enum mase_split)i;
+    return mase_work_samples(s->dataset, s->source.batch_size);
 }
 
 static enum mase_status count_samples(void *data, const char *split, int64_t *count,
@@ -22,45 +16,24 @@ static enum mase_status count_samples(void *data, const char *split, int64_t *co
     struct mase_cli_samples *s = data;
     if (!s->dataset)
         MASE_TRY(mase_work_open_data(&s->dataset, s->work, err));
-    *count = mase_dataset_split(s->dataset, split_of(split)).count;
-    if (*count == 0)
-        return mase_fail(err, MASE_EVALUE, "the %s split of %s is empty", split,
-                         mase_dataset_info(s->dataset)->data.name);
-    return MASE_OK;
+    const struct mase_samples samples = opened(s);
+    return samples.count(samples.data, split, count, err);
 }
 
 static enum mase_status read_samples(void *data, const char *split, int64_t first, int64_t n,
                                      float *x, struct mase_err *err)
 {
-    struct mase_cli_samples *s = data;
     int64_t count;
     MASE_TRY(count_samples(data, split, &count, err));
-    if (first < 0 || n < 0 || n > count - first)
-        mase_bug("samples %lld to %lld of %lld", (long long)first, (long long)(first + n),
-                 (long long)count);
-    const struct mase_data_info *info = &mase_dataset_info(s->dataset)->data;
-    mase_dataset_batch(s->dataset,
-                       &(struct mase_batch){
-                           .row = mase_dataset_split(s->dataset, split_of(split)).row + first,
-                           .n = n,
-                           .x = x,
-                           .feature_stride = 1,
-                           .sample_stride = mase_data_features(info),
-                       });
-    return MASE_OK;
+    const struct mase_samples samples = opened(data);
+    return samples.read(samples.data, split, first, n, x, err);
 }
 
 static bool lend_samples(void *data, const char *split, int64_t first,
                          struct mase_sample_rows *rows)
 {
-    const struct mase_cli_samples *s = data;
-    const struct mase_table_view table = mase_dataset_table(s->dataset);
-    if (!table.data)
-        return false;
-    *rows =
-        (struct mase_sample_rows){ table.data, table.stride,
-                                   mase_dataset_split(s->dataset, split_of(split)).row + first };
-    return true;
+    const struct mase_samples samples = opened(data);
+    return samples.lend(samples.data, split, first, rows);
 }
 
 void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c, struct mase_opened *w)

@@ -64,7 +64,6 @@ static struct mase_value *without_other_keys(struct mase_arena *a, const struct 
     return kept;
 }
 
-/* One choice for each key: number digit[i] of key i. */
 static struct mase_value *combine(struct mase_arena *a, const struct mase_value *lists,
                                   const int *digit)
 {
@@ -77,6 +76,12 @@ static struct mase_value *combine(struct mase_arena *a, const struct mase_value 
     return config;
 }
 
+struct mase_value *mase_format_site_combine(struct mase_arena *a, const struct mase_format_site *s,
+                                            const int *digit)
+{
+    return combine(a, s->config, digit);
+}
+
 /* {config: ...}, as a section of the quantise pass has it. */
 static struct mase_value *section_of(struct mase_arena *a, struct mase_value *config)
 {
@@ -86,33 +91,55 @@ static struct mase_value *section_of(struct mase_arena *a, struct mase_value *co
     return section;
 }
 
-/* NULL: the node stays in float. */
-static enum mase_status bind(const struct mase_quant **out, struct mase_arena *a,
-                             const struct mase_value *config, const struct mase_node *n,
-                             struct mase_err *err)
+enum mase_status mase_format_site_bind(struct mase_decision *d, struct mase_arena *a,
+                                       struct mase_value *config, struct mase_node *n,
+                                       struct mase_err *err)
 {
-    const struct mase_value *pending;
     const struct mase_rule rule = { .key = n->name,
                                     .at = config->at,
                                     .section = section_of(a, without_other_keys(a, config)) };
-    struct mase_quant q;
-    *out = NULL;
+    *d = (struct mase_decision){ .node = n, .reason = MASE_SAYS_NA };
     MASE_TRY(mase_quant_check(&rule, err));
     if (mase_quant_is_none(&rule))
         return MASE_OK;
-    MASE_TRY(mase_quant_bind(&q, &pending, a, &rule, n, err));
-    if (pending)
-        return mase_fail_at(err, MASE_EUNSUPPORTED, config->at,
-                            "%s: \"auto\" is not available in a search: ch calibrate finds it",
-                            n->name);
-    *out = mase_arena_memdup(a, &q, sizeof q);
+    MASE_TRY(mase_quant_bind(&d->quant, &d->pending, a, &rule, n, err));
+    d->reason = d->quant.bypass ? MASE_BYPASSED : MASE_QUANTISED;
     return MASE_OK;
+}
+
+/* ---- what decides an operand ---- */
+
+bool mase_format_decides(const char *key, enum mase_operand o)
+{
+    enum mase_operand of;
+    const char *parameter;
+    return mase_operand_key(&of, &parameter, key) ? of == o : true;
+}
+
+int64_t mase_format_site_index(const struct mase_format_site *s, enum mase_operand o,
+                               const int *digit)
+{
+    int64_t index = 0;
+    for (int i = 0; i < s->config->count; i++)
+        if (mase_format_decides(s->config->keys[i], o))
+            index = index * s->config->items[i]->count + digit[i];
+    return index;
+}
+
+int64_t mase_format_site_indices(const struct mase_format_site *s, enum mase_operand o)
+{
+    int64_t count = 1;
+    for (int i = 0; i < s->config->count; i++)
+        if (mase_format_decides(s->config->keys[i], o) &&
+            __builtin_mul_overflow(count, s->config->items[i]->count, &count))
+            return INT64_MAX;
+    return count;
 }
 
 /* ---- the sites of a network ---- */
 
 /* Every choice, with the first of the other keys. */
-static enum mase_status check_choices(const struct mase_value *lists, const struct mase_node *n,
+static enum mase_status check_choices(const struct mase_value *lists, struct mase_node *n,
                                       struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -120,8 +147,8 @@ static enum mase_status check_choices(const struct mase_value *lists, const stru
     enum mase_status st = MASE_OK;
     for (int i = 0; i < lists->count && !st; i++) {
         for (digit[i] = 0; digit[i] < lists->items[i]->count && !st; digit[i]++) {
-            const struct mase_quant *q;
-            st = bind(&q, &a, combine(&a, lists, digit), n, err);
+            struct mase_decision d;
+            st = mase_format_site_bind(&d, &a, combine(&a, lists, digit), n, err);
         }
         digit[i] = 0;
     }
@@ -265,29 +292,43 @@ static int64_t combination_of(const struct mase_format_site *s, const double *x)
     return n;
 }
 
-static struct mase_value *config_at(struct mase_arena *a, const struct mase_format_site *s,
-                                    const double *x)
+static int *digits_at(struct mase_arena *a, const struct mase_format_site *s, const double *x)
 {
     int *digit = mase_new_array(a, int, (size_t)s->config->count);
     for (int i = 0; i < s->config->count; i++)
         digit[i] = (int)x[s->first + i];
-    return combine(a, s->config, digit);
+    return digit;
+}
+
+/* NULL: float. What calibration found takes the place of what is pending. */
+static const struct mase_quant *quant_of(struct mase_arena *a, const struct mase_format_site *s,
+                                         const struct mase_decision *d, const int *digit)
+{
+    if (d->reason == MASE_SAYS_NA)
+        return NULL;
+    struct mase_quant *q = mase_arena_memdup(a, &d->quant, sizeof d->quant);
+    for (int o = 0; o < MASE_OPERAND_COUNT && d->pending; o++)
+        if (s->found[o] && q->operand[o])
+            q->operand[o] = s->found[o][mase_format_site_index(s, (enum mase_operand)o, digit)];
+    return q;
 }
 
 enum mase_status mase_format_choose(const struct mase_format_choice **out,
-                                    struct mase_format_choices *c, int site,
-                                    const struct mase_node *n, const double *x,
-                                    struct mase_err *err)
+                                    struct mase_format_choices *c, int site, struct mase_node *n,
+                                    const double *x, struct mase_err *err)
 {
+    struct mase_arena *a = &c->arena;
     const struct mase_format_site *s = &c->space->site[site];
-    struct mase_format_choice *made = c->made[site]
-                                          ? &c->made[site][combination_of(s, x)]
-                                          : mase_new(&c->arena, struct mase_format_choice);
+    struct mase_format_choice *made = c->made[site] ? &c->made[site][combination_of(s, x)]
+                                                    : mase_new(a, struct mase_format_choice);
+    struct mase_decision d;
     *out = made;
     if (made->config)
         return MASE_OK;
-    struct mase_value *config = config_at(&c->arena, s, x);
-    MASE_TRY(bind(&made->quant, &c->arena, config, n, err));
+    const int *digit = digits_at(a, s, x);
+    struct mase_value *config = combine(a, s->config, digit);
+    MASE_TRY(mase_format_site_bind(&d, a, config, n, err));
+    made->quant = quant_of(a, s, &d, digit);
     made->config = config;
     return MASE_OK;
 }
@@ -313,7 +354,8 @@ struct mase_value *mase_format_config(struct mase_arena *a, const struct mase_fo
 {
     struct mase_value *all = mase_value_table(a);
     for (int i = 0; i < f->sites; i++)
-        mase_value_set(a, all, f->site[i].node, section_of(a, config_at(a, &f->site[i], x)));
+        mase_value_set(a, all, f->site[i].node,
+                       section_of(a, combine(a, f->site[i].config, digits_at(a, &f->site[i], x))));
     mase_value_set(a, all, "default", bypassed(a));
     mase_value_set(a, all, "by", mase_value_string(a, "name"));
     return all;

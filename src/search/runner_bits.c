@@ -16,11 +16,12 @@ static const struct mase_opt options[] = {
 };
 
 /* The original's average_bitwidth is that of the weights. */
-enum { WEIGHT, DENSITY, DATA, ALL };
+enum { WEIGHT, DENSITY, DATA, MEAN, ALL };
 static const struct mase_runner_metric metrics[] = {
     [WEIGHT] = { "average_bitwidth", "bits of a weight" },
     [DENSITY] = { "memory_density", "compare_to / average_bitwidth" },
     [DATA] = { "data_bitwidth", "bits of a value that a layer reads" },
+    [MEAN] = { "mean_bitwidth", "mean of the two" },
     [ALL] = { "overall_bitwidth", "bits of both, by their numbers" },
     { 0 },
 };
@@ -37,6 +38,7 @@ static enum mase_status measure(double *found, struct mase_candidate *c, const v
     found[WEIGHT] = bits.weight;
     found[DENSITY] = o->compare_to / bits.weight;
     found[DATA] = bits.data;
+    found[MEAN] = (bits.weight + bits.data) / 2;
     found[ALL] = bits.all;
     return MASE_OK;
 }

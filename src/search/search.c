@@ -6,6 +6,7 @@
 
 #include <mase/log.h>
 #include <mase/pass.h>
+#include <mase/work.h>
 
 #include "base/alloc.h"
 #include "base/host.h"
@@ -63,6 +64,10 @@ static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
     MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, err));
     if (mase_format_space_read(&s->formats, &s->space, &s->arena, s->opts.graph, c->by, c->seed,
                                err))
+        return mase_wrap(err, "search: search_space");
+    const struct mase_samples samples = mase_work_samples(s->opts.data, s->opts.batch_size);
+    if (mase_format_space_calibrate(&s->formats, &s->arena, s->opts.graph, &c->calibrate, &samples,
+                                    &mase_dataset_info(s->opts.data)->data.sample, err))
         return mase_wrap(err, "search: search_space");
     set_up_study(s);
     mase_known_init(&s->known, c->slots);
@@ -339,10 +344,11 @@ enum mase_status mase_search_measure(struct mase_search *s, int worker, struct m
 
 /* ---- afterwards ---- */
 
-struct mase_value *mase_search_formats(struct mase_arena *a, const struct mase_search *s,
-                                       const struct mase_trial *t)
+enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
+                                     const struct mase_trial *t, struct mase_err *err)
 {
-    return mase_format_config(a, &s->formats, t->x);
+    *g = s->candidate[0].graph;
+    return mase_candidate_move(&s->candidate[0], t->x, err);
 }
 
 enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,

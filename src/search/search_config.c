@@ -62,11 +62,14 @@ static const struct mase_opt space_rows[] = {
 struct space_setup {
     const char *by;
     bool model_parallel;
+    const struct mase_value *calibrate;
 };
 static const struct mase_opt space_setup_rows[] = {
     MASE_OPT_CHOICE(struct space_setup, by, "by", "name", bys, "what the keys of seed name"),
     MASE_OPT_BOOL(struct space_setup, model_parallel, "model_parallel", false,
                   "spread the model over devices"),
+    MASE_OPT_VALUE(struct space_setup, calibrate, "calibrate",
+                   "how \"auto\" is found: a table as of the quantise pass"),
     { 0 },
 };
 
@@ -257,6 +260,9 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
         MASE_TRY(need_table(seed.config, "config", s, err));
         MASE_TRY(check_seed_config(seed.config, err));
     }
+    MASE_TRY(may_table(setup.calibrate, "calibrate", err));
+    MASE_TRY(mase_opts_bind(&c->calibrate, sizeof c->calibrate, mase_calibrate_rows,
+                            setup.calibrate, a, err));
     c->by = setup.by;
     c->seed = space.seed;
     return MASE_OK;

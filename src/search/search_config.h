@@ -4,6 +4,7 @@
 #ifndef MASE_SEARCH_SEARCH_CONFIG_H
 #define MASE_SEARCH_SEARCH_CONFIG_H
 
+#include <mase/calibrate.h>
 #include <mase/search.h>
 #include <mase/study.h>
 
@@ -27,8 +28,9 @@ struct mase_search_measure {
 };
 
 struct mase_search_config {
-    const char *by;                /* what keys of the seed name */
-    const struct mase_value *seed; /* KEY.config: lists of choices */
+    const char *by;                       /* what keys of the seed name */
+    const struct mase_value *seed;        /* KEY.config: lists of choices */
+    struct mase_calibrate_opts calibrate; /* how "auto" is found */
     bool eval_mode;
     struct mase_search_measure *measure;
     int measures, slots;               /* metrics of all of them */

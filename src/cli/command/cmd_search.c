@@ -148,7 +148,7 @@ static enum mase_status write_json(struct job *j, const char *name, const struct
 }
 
 /* What ch test and ch transform take. */
-static struct mase_value *configuration_of(struct job *j, const struct mase_trial *t)
+static struct mase_value *configuration_of(struct job *j, const struct mase_graph *g)
 {
     struct mase_arena *a = &j->c->arena;
     struct mase_value *v = mase_value_table(a), *passes = mase_value_table(a);
@@ -159,7 +159,7 @@ static struct mase_value *configuration_of(struct job *j, const struct mase_tria
         if (said->kind == MASE_STRING)
             mase_value_set(a, v, mase_cli_options[ids[i]].key, mase_value_copy(a, said));
     }
-    mase_value_set(a, passes, "quantize", mase_search_formats(a, j->search, t));
+    mase_value_set(a, passes, "quantize", mase_cli_formats_by_name(a, g));
     mase_value_set(a, v, "passes", passes);
     return v;
 }
@@ -170,9 +170,11 @@ static enum mase_status write_configurations(struct job *j, struct mase_err *err
     for (int64_t i = 0; i < j->best_count; i++) {
         const struct mase_trial *t = &j->study.trial[j->best[i]];
         struct mase_str text = { 0 };
+        struct mase_graph *g;
+        MASE_TRY(mase_search_network(&g, j->search, t, err));
         const char *path = mase_path_join(
             a, j->dir, mase_arena_printf(a, "trial_%lld.toml", (long long)t->number));
-        mase_toml_print(&text, configuration_of(j, t));
+        mase_toml_print(&text, configuration_of(j, g));
         const enum mase_status st = mase_file_write(path, text.data, text.len, err);
         mase_str_release(&text);
         if (st)
