@@ -93,7 +93,7 @@ struct mase_quantised {
     float step;                  /* between neighbouring values; 0: it varies */
     const struct mase_tensor *x; /* the parameter */
     struct mase_tensor q;        /* the parameter, rounded */
-    int64_t off_grid;            /* values of q that the format does not have */
+    int64_t unrepresentable;     /* values of q that the format does not have */
     int64_t saturated;           /* values of x beyond low and high */
     struct mase_error error;     /* of q against x */
 };

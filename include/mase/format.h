@@ -107,14 +107,14 @@ struct mase_integer_form {
 };
 typedef struct mase_integer_form mase_quant_integer_fn(const void *params);
 
-/* Multiples of a step between two bounds: q = clamp(round(x / scale), lo, hi) scale. To nearest,
- * ties to even; NaN stays NaN; unsigned zeros have no sign. */
-struct mase_grid {
+/* A uniform quantiser, multiples of a step between two bounds: q = clamp(round(x / scale), lo, hi)
+ * scale. To nearest, ties to even; NaN stays NaN; unsigned zeros have no sign. */
+struct mase_uniform {
     float scale, lo, hi;
 };
 /* The step and bounds of block `index`; false: they depend on the values of the block. */
-typedef bool mase_quant_grid_fn(struct mase_grid *g, const void *params, int64_t index,
-                                enum mase_sign sign);
+typedef bool mase_quant_uniform_fn(struct mase_uniform *u, const void *params, int64_t index,
+                                   enum mase_sign sign);
 
 /* Statistics of the values of a block, from which its learned numbers get their first values. */
 struct mase_block_size {
@@ -130,7 +130,7 @@ enum { MASE_LEARNED_MAX = 2 };
 struct mase_learning {
     const char *const *names; /* names of these parameters, ended by NULL */
     bool sized;               /* the first number is a step or a bound, so it is above 0 */
-    struct mase_grid (*grid)(const float *value, const void *params, enum mase_sign sign);
+    struct mase_uniform (*uniform)(const float *value, const void *params, enum mase_sign sign);
     /* Bits of a value without its sign, if training learns them too; NULL: they are fixed. */
     int (*bits)(const float *value, const void *params, enum mase_sign sign);
     void (*start)(float *value, const struct mase_block_size *s, const void *params,
@@ -189,7 +189,7 @@ struct mase_quant_info {
     int (*bits)(const void *params);        /* bits of a value, without what it shares */
     int (*shared_bits)(const void *params); /* bits that a block shares; NULL: none */
     mase_quant_integer_fn *integer;         /* NULL: values are not integers times a power of two */
-    mase_quant_grid_fn *grid;               /* NULL: values are not multiples of a step */
+    mase_quant_uniform_fn *uniform;         /* NULL: values are not multiples of a step */
     mase_quant_gradient_fn *gradient;       /* NULL: straight through */
     const struct mase_learning *learned;    /* NULL: nothing */
     int rounds;                             /* flags of enum mase_rounds */
@@ -329,8 +329,8 @@ struct mase_neighbours mase_format_neighbours(const struct mase_format *f, float
 float mase_format_midpoint(const struct mase_format *f, float x, int64_t shared,
                            enum mase_sign sign);
 /* The step and bounds of block `index`; false: they depend on the values. */
-bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
-                      enum mase_sign sign);
+bool mase_format_uniform(struct mase_uniform *u, const struct mase_format *f, int64_t index,
+                         enum mase_sign sign);
 /* The step of a block of n values that were rounded to f; false: values are not codes times a step.
  */
 bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index, const float *q,
@@ -339,8 +339,8 @@ bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index
 int mase_format_learned(const struct mase_format *f);
 /* From the learned numbers, value[j][block]: the step and bounds of a block, the step NaN where a
  * number is; and the format `int` that f has become, for which every number must be known. */
-struct mase_grid mase_learned_grid(const struct mase_format *f, const float *const *value,
-                                   int64_t block, enum mase_sign sign);
+struct mase_uniform mase_learned_uniform(const struct mase_format *f, const float *const *value,
+                                         int64_t block, enum mase_sign sign);
 const struct mase_format *mase_learned_now(const struct mase_format *f, const float *const *value,
                                            int64_t blocks, enum mase_sign sign);
 /* Statistics of the first `lanes` lanes of a block. */

@@ -1,5 +1,5 @@
 /*
- * histogram.c - how often values lie where, and the grid of a number format over it.
+ * histogram.c - how often values lie where, and the values of a number format over it.
  *
  *     bars       the values, heights as square roots
  *     code       under the bars a stroke for each value that the format has; a band when they stand

@@ -374,8 +374,8 @@ static enum mase_status check_sample(struct running *r, const float *x, const fl
     double most = 1;
     r->x.owner = n->input;
     for (int64_t k = 0; k < n->input->rows; k++) {
-        if (n->grid)
-            r->x.cell[k].i = mase_int_encode(x[k], &n->grid[k]);
+        if (n->encode)
+            r->x.cell[k].i = mase_int_encode(x[k], &n->encode[k]);
         else
             r->x.cell[k].f = x[k];
     }

@@ -140,8 +140,9 @@ struct mase_emit_net {
     struct mase_emit_step *first, *last;
     int count;
     struct mase_emit_value *input, *output;
-    struct mase_emit_map decode;        /* where codes are returned: what they stand for */
-    const struct mase_int_format *grid; /* where codes are given: what makes them, by row */
+    struct mase_emit_map decode; /* where codes are returned: what they stand for */
+    const struct mase_int_format
+        *encode; // (inputs) how inputs become codes; NULL: they are not codes
     struct mase_emit_value **value;
     int value_count, value_cap;
     int64_t *slot; /* bytes of each */

@@ -284,7 +284,7 @@ static enum mase_status read_instr(struct reading *r, const struct mase_int_inst
                                     "codes cannot be given: it is not what samples meet first");
         r->n->value_count--; /* the floats that are not there */
         r->n->input = add_value(r, (*i)->out);
-        r->n->grid = (*i)->u.encode;
+        r->n->encode = (*i)->u.encode;
         return MASE_OK;
     }
     if ((*i)->op == MASE_INT_OP_SUM)

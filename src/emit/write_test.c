@@ -23,12 +23,12 @@ static void add_vectors(struct mase_str *s, enum mase_emit_type t, const char *n
 /* The samples as floats or codes. */
 static void add_given(struct mase_str *s, struct mase_emit_writer *w, const char *up)
 {
-    const struct mase_int_format *grid = w->net->grid;
+    const struct mase_int_format *encode = w->net->encode;
     const int64_t n = w->o->vectors * w->e->inputs;
-    int64_t *code = grid ? mase_new_array(w->a, int64_t, (size_t)n) : NULL;
+    int64_t *code = encode ? mase_new_array(w->a, int64_t, (size_t)n) : NULL;
     for (int64_t k = 0; code && k < n; k++)
-        code[k] = isnan(w->o->x[k]) ? grid[k % w->e->inputs].lo
-                                    : mase_int_encode(w->o->x[k], &grid[k % w->e->inputs]);
+        code[k] = isnan(w->o->x[k]) ? encode[k % w->e->inputs].lo
+                                    : mase_int_encode(w->o->x[k], &encode[k % w->e->inputs]);
     add_vectors(s, w->net->input->type, "given", mase_arena_printf(w->a, "%s_INPUTS", up), code,
                 code ? NULL : w->o->x, w->o->vectors, w->e->inputs);
 }

@@ -10,24 +10,24 @@
 #include "ir/shape/shape.h"
 #include "program/program_parts.h"
 
-/* ---- grids ---- */
+/* ---- steps and bounds of codes ---- */
 
 /* A step for every row of a block. */
-static bool grids_of_blocks(struct mase_int_format *g, struct mase_arena *a,
-                            const struct mase_rounding *how, const struct mase_shape *s)
+static bool formats_of_blocks(struct mase_int_format *g, struct mase_arena *a,
+                              const struct mase_rounding *how, const struct mase_shape *s)
 {
     const struct mase_blocks b = mase_format_blocks(how->format, s, how->role);
     int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
     for (int64_t k = 0; k < b.count; k++) {
-        struct mase_grid grid;
-        if (!mase_format_grid(&grid, how->format, k, how->sign))
+        struct mase_uniform u;
+        if (!mase_format_uniform(&u, how->format, k, how->sign))
             return false;
         const int64_t n = mase_blocks_offsets(&b, k, offset);
         for (int64_t r = 0; r < n; r++)
-            g[offset[r]] = (struct mase_int_format){
-                (double)grid.scale, (int64_t)grid.lo, (int64_t)grid.hi, MASE_TO_NEAREST_EVEN,
-                !mase_dyadic_is_power(mase_dyadic_of((double)grid.scale))
-            };
+            g[offset[r]] =
+                (struct mase_int_format){ (double)u.scale, (int64_t)u.lo, (int64_t)u.hi,
+                                          MASE_TO_NEAREST_EVEN,
+                                          !mase_dyadic_is_power(mase_dyadic_of((double)u.scale)) };
     }
     return true;
 }
@@ -41,22 +41,22 @@ bool mase_int_formats(struct mase_int_format *g, struct mase_arena *a,
     if (f->row->by_chance && f->row->by_chance(f->params))
         return false;
     if (f->row->integer) {
-        const struct mase_integer_grid k = mase_integer_grid(f->params, how->sign);
+        const struct mase_integer_levels k = mase_integer_levels(f->params, how->sign);
         each = (struct mase_int_format){ 1.0 / (double)k.scale, (int64_t)k.lo, (int64_t)k.hi,
                                          (int)k.direction, false };
     } else if (mase_binary_is_sign(f)) {
         each = (struct mase_int_format){ 1, -1, 1, MASE_TO_SIGN, false };
     } else {
-        return grids_of_blocks(g, a, how, s);
+        return formats_of_blocks(g, a, how, s);
     }
     for (int64_t r = 0; r < rows; r++)
         g[r] = each;
     return true;
 }
 
-static enum mase_status grids_of(struct mase_int_lowering *l, struct mase_int_format **out,
-                                 const struct mase_instr *i, const struct mase_format *f,
-                                 struct mase_err *err)
+static enum mase_status formats_of(struct mase_int_lowering *l, struct mase_int_format **out,
+                                   const struct mase_instr *i, const struct mase_format *f,
+                                   struct mase_err *err)
 {
     const struct mase_shape whole = mase_ptype_shape(&i->result[0]->type, 1),
                             s = mase_shape_to_rank(&whole, i->round_rank);
@@ -73,7 +73,7 @@ static enum mase_status grids_of(struct mase_int_lowering *l, struct mase_int_fo
                            f->row->name);
 }
 
-/* A value of these grids' codes. */
+/* A value that holds codes of these formats. */
 static struct mase_int_value *add_codes(struct mase_int_lowering *l,
                                         const struct mase_int_format *g, int64_t rows)
 {
@@ -228,7 +228,7 @@ static enum mase_status fill_table(struct mase_int_lowering *l, int64_t *code,
     return MASE_OK;
 }
 
-static bool same_grid(const struct mase_int_format *a, const struct mase_int_format *b)
+static bool same_format(const struct mase_int_format *a, const struct mase_int_format *b)
 {
     return a->step == b->step && a->lo == b->lo && a->hi == b->hi && a->direction == b->direction;
 }
@@ -238,7 +238,7 @@ static int64_t row_like(const struct mase_int_value *x, const struct mase_int_fo
 {
     for (int64_t k = r - 1; k >= 0 && k >= r - 1; k--) /* rows of a channel lie side by side */
         if (mase_meaning_equal(&x->meaning[k], &x->meaning[r]) && x->lo[k] == x->lo[r] &&
-            x->hi[k] == x->hi[r] && same_grid(&g[k], &g[r]))
+            x->hi[k] == x->hi[r] && same_format(&g[k], &g[r]))
             return k;
     return r;
 }
@@ -289,7 +289,7 @@ enum mase_status mase_int_lower_round(struct mase_int_lowering *l, const struct 
         mase_int_set_result(l, i, x);
         return MASE_OK;
     }
-    MASE_TRY(grids_of(l, &g, i, f, err));
+    MASE_TRY(formats_of(l, &g, i, f, err));
     if (by->of) {
         MASE_TRY(round_mapped(l, &y, by, g, err));
     } else if (x->codes) {

@@ -29,10 +29,10 @@ static bool step_of_block(double *step, const struct mase_format *f, int64_t blo
 {
     float found;
     if (f->row->integer)
-        *step = 1 / (double)mase_integer_grid(f->params, sign).scale;
+        *step = 1 / (double)mase_integer_levels(f->params, sign).scale;
     else if (mase_binary_is_sign(f))
         *step = 1;
-    else if (f->row->grid && mase_format_step_of(&found, f, block, value, n, sign))
+    else if (f->row->uniform && mase_format_step_of(&found, f, block, value, n, sign))
         *step = (double)found;
     else
         return false;

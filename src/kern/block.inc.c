@@ -40,11 +40,11 @@ static inline vf largest_of(const float *x, const int64_t *row, long rows)
 
 /* As quant/block_fp.c, to the bit: the same operations in the same order. */
 void KERNEL(quantize_block_fp)(float *y, const float *x, const int64_t *row, long rows,
-                               const struct mase_block_fp_grid *g, long n)
+                               const struct mase_block_fp_levels *levels, long n)
 {
     const vf tiny = vset1(1e-9f), kept = vset1(1e-8f), one = vset1(1.0f);
-    const vf mantissas = vset1(g->mantissas), back = vset1(1.0f / g->mantissas);
-    const vf most = vset1(g->mantissas - 1.0f), lo = vset1(g->lo), hi = vset1(g->hi);
+    const vf mantissas = vset1(levels->mantissas), back = vset1(1.0f / levels->mantissas);
+    const vf most = vset1(levels->mantissas - 1.0f), lo = vset1(levels->lo), hi = vset1(levels->hi);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf largest = largest_of(x + i, row, rows);
         const vf e = ceil_log2(vselect(vgt(largest, vzero()), largest, one));

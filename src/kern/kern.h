@@ -262,14 +262,14 @@ struct mase_summary {
 
 enum { MASE_BINS = 64 };
 
-struct mase_integer_grid; /* quant/quant.h */
-struct mase_float_grid;
-struct mase_mx_grid;
-struct mase_minifloat_grid;
-struct mase_mxint_grid;
-struct mase_scaled_grid;
-struct mase_block_fp_grid;
-struct mase_grid;
+struct mase_integer_levels; /* quant/quant.h */
+struct mase_float_levels;
+struct mase_mx_levels;
+struct mase_minifloat_levels;
+struct mase_mxint_levels;
+struct mase_scaled_levels;
+struct mase_block_fp_levels;
+struct mase_uniform;
 
 struct mase_kernels {
     const char *isa;

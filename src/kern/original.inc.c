@@ -38,10 +38,12 @@ static inline vf kept_or(vf x, vf q)
 
 /* ---- minifloat_denorm, minifloat_ieee ---- */
 
-void KERNEL(quantize_denorm)(float *y, const float *x, const struct mase_minifloat_grid *g, long n)
+void KERNEL(quantize_denorm)(float *y, const float *x, const struct mase_minifloat_levels *levels,
+                             long n)
 {
-    const vf tiny = vset1(1e-9f), mantissas = vset1(g->mantissas), lo = vset1(g->lo);
-    const vf hi = vset1(g->hi), most = vset1(g->mantissas - 1), back = vset1(1 / g->mantissas);
+    const vf tiny = vset1(1e-9f), mantissas = vset1(levels->mantissas), lo = vset1(levels->lo);
+    const vf hi = vset1(levels->hi), most = vset1(levels->mantissas - 1),
+             back = vset1(1 / levels->mantissas);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf v = vload(x + i), size = vabs(v);
         const vf scale = power_of_2(clamp(ceil_log2(vadd(size, tiny)), lo, hi));
@@ -51,10 +53,12 @@ void KERNEL(quantize_denorm)(float *y, const float *x, const struct mase_miniflo
     }
 }
 
-void KERNEL(quantize_ieee)(float *y, const float *x, const struct mase_minifloat_grid *g, long n)
+void KERNEL(quantize_ieee)(float *y, const float *x, const struct mase_minifloat_levels *levels,
+                           long n)
 {
-    const vf tiny = vset1(1e-9f), mantissas = vset1(g->mantissas), lo = vset1(g->lo);
-    const vf hi = vset1(g->hi), most = vset1(g->mantissas - 1), back = vset1(1 / g->mantissas);
+    const vf tiny = vset1(1e-9f), mantissas = vset1(levels->mantissas), lo = vset1(levels->lo);
+    const vf hi = vset1(levels->hi), most = vset1(levels->mantissas - 1),
+             back = vset1(1 / levels->mantissas);
     const vf half = vset1(0.5f), one = vset1(1.0f), two = vset1(2.0f);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf v = vload(x + i), size = vabs(v);
@@ -71,14 +75,15 @@ void KERNEL(quantize_ieee)(float *y, const float *x, const struct mase_minifloat
 /* ---- mxint, mxint_hardware, scale_integer: blocks of rows ---- */
 
 void KERNEL(quantize_mxint)(float *y, const float *x, const int64_t *row, long rows,
-                            const struct mase_mxint_grid *g, long n)
+                            const struct mase_mxint_levels *levels, long n)
 {
-    const vf steps = vset1(g->steps), lo = vset1(-g->steps), hi = vset1(g->steps - 1);
-    const vf back = vset1(1 / g->steps);
+    const vf steps = vset1(levels->steps), lo = vset1(-levels->steps),
+             hi = vset1(levels->steps - 1);
+    const vf back = vset1(1 / levels->steps);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf largest = largest_of(x + i, row, rows);
         const vf e = ceil_log2(vmax(largest, vset1(0x1p-126f))), scale = power_of_2(e);
-        const vf out = power_of_2(clamp(e, vset1(g->least), vset1(g->most)));
+        const vf out = power_of_2(clamp(e, vset1(levels->least), vset1(levels->most)));
         const vm finite = vgt(vset1(INFINITY), largest);
         for (long r = 0; r < rows; r++) {
             const vf v = vload(x + row[r] + i);
@@ -89,12 +94,13 @@ void KERNEL(quantize_mxint)(float *y, const float *x, const int64_t *row, long r
 }
 
 void KERNEL(quantize_mxint_down)(float *y, const float *x, const int64_t *row, long rows,
-                                 const struct mase_mxint_grid *g, long n)
+                                 const struct mase_mxint_levels *levels, long n)
 {
-    const vf lo = vset1(-g->steps), hi = vset1(g->steps - 1), least = vset1(g->least);
+    const vf lo = vset1(-levels->steps), hi = vset1(levels->steps - 1),
+             least = vset1(levels->least);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf largest = largest_of(x + i, row, rows);
-        const vf e = clamp(vadd(ceil_log2(largest), least), least, vset1(g->most));
+        const vf e = clamp(vadd(ceil_log2(largest), least), least, vset1(levels->most));
         const vf cut = vselect(vgt(largest, vzero()), e, least); /* zero has no logarithm */
         const vf scale = vselect(vgt(vset1(INFINITY), largest), power_of_2(cut), vset1(NAN));
         for (long r = 0; r < rows; r++) {
@@ -105,9 +111,10 @@ void KERNEL(quantize_mxint_down)(float *y, const float *x, const int64_t *row, l
 }
 
 void KERNEL(quantize_scaled)(float *y, const float *x, const int64_t *row, long rows,
-                             const struct mase_scaled_grid *g, long n)
+                             const struct mase_scaled_levels *levels, long n)
 {
-    const vf lo = vset1(g->lo), hi = vset1(g->hi), steps = vset1(g->steps), tiny = vset1(1e-9f);
+    const vf lo = vset1(levels->lo), hi = vset1(levels->hi), steps = vset1(levels->steps),
+             tiny = vset1(1e-9f);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf s = vdiv(steps, vadd(largest_of(x + i, row, rows), tiny));
         for (long r = 0; r < rows; r++) {

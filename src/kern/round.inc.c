@@ -25,46 +25,49 @@ static INLINE vf direct(vf v, enum mase_direction d)
 
 /* NaN stays NaN, being the second operand of min and no equal of lo; what rounds to an unsigned
  * zero from below is lo itself, which has no sign. */
-static INLINE void round_fixed(float *y, const float *x, const struct mase_integer_grid *g, long n,
-                               enum mase_direction d)
+static INLINE void round_fixed(float *y, const float *x, const struct mase_integer_levels *levels,
+                               long n, enum mase_direction d)
 {
-    const vf s = vset1(g->scale), back = vset1(1.0f / g->scale), l = vset1(g->lo), h = vset1(g->hi);
+    const vf s = vset1(levels->scale), back = vset1(1.0f / levels->scale), l = vset1(levels->lo),
+             h = vset1(levels->hi);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf r = vmin(h, direct(vmul(vload(x + i), s), d));
         vstore(y + i, vmul(vselect(at_least(l, r), l, r), back));
     }
 }
 
-void KERNEL(quantize_integer)(float *y, const float *x, const struct mase_integer_grid *g, long n)
+void KERNEL(quantize_integer)(float *y, const float *x, const struct mase_integer_levels *levels,
+                              long n)
 {
-    switch (g->direction) {
+    switch (levels->direction) {
     case MASE_TO_NEAREST_AWAY:
-        round_fixed(y, x, g, n, MASE_TO_NEAREST_AWAY);
+        round_fixed(y, x, levels, n, MASE_TO_NEAREST_AWAY);
         break;
     case MASE_TO_FLOOR:
-        round_fixed(y, x, g, n, MASE_TO_FLOOR);
+        round_fixed(y, x, levels, n, MASE_TO_FLOOR);
         break;
     case MASE_TO_ZERO:
-        round_fixed(y, x, g, n, MASE_TO_ZERO);
+        round_fixed(y, x, levels, n, MASE_TO_ZERO);
         break;
     default:
-        round_fixed(y, x, g, n, MASE_TO_NEAREST_EVEN);
+        round_fixed(y, x, levels, n, MASE_TO_NEAREST_EVEN);
     }
 }
 
 /* ---- floating point ---- */
 
-/* A grid (quant/quant.h) in all lanes. */
+/* struct mase_float_levels (quant/quant.h) in all lanes. */
 struct float_lanes {
     vf emin, least, inverse, steps, step, most, above, below, infinite, zero;
 };
 
-static INLINE struct float_lanes lanes_of(const struct mase_float_grid *g)
+static INLINE struct float_lanes lanes_of(const struct mase_float_levels *levels)
 {
-    return (struct float_lanes){ vset1(g->emin),  vset1(g->least), vset1(g->inverse),
-                                 vset1(g->steps), vset1(g->step),  vset1(g->most),
-                                 vset1(g->above), vset1(g->below), vset1(g->infinite),
-                                 vset1(g->zero) };
+    return (struct float_lanes){ vset1(levels->emin),     vset1(levels->least),
+                                 vset1(levels->inverse),  vset1(levels->steps),
+                                 vset1(levels->step),     vset1(levels->most),
+                                 vset1(levels->above),    vset1(levels->below),
+                                 vset1(levels->infinite), vset1(levels->zero) };
 }
 
 /* x 2^-e with e the exponent of x, at least emin, is exact or so small that only its sign counts,
@@ -84,28 +87,29 @@ static INLINE vf float_value(vf x, const struct float_lanes *g, enum mase_direct
     return vselect(veq(x, x), vadd(q, g->zero), x);
 }
 
-static INLINE void round_float(float *y, const float *x, const struct mase_float_grid *grid, long n,
-                               enum mase_direction d)
+static INLINE void round_float(float *y, const float *x, const struct mase_float_levels *levels,
+                               long n, enum mase_direction d)
 {
-    const struct float_lanes g = lanes_of(grid);
+    const struct float_lanes g = lanes_of(levels);
     for (long i = 0; i < n; i += MASE_LANES)
         vstore(y + i, float_value(vload(x + i), &g, d));
 }
 
-void KERNEL(quantize_float)(float *y, const float *x, const struct mase_float_grid *g, long n)
+void KERNEL(quantize_float)(float *y, const float *x, const struct mase_float_levels *levels,
+                            long n)
 {
-    switch (g->direction) {
+    switch (levels->direction) {
     case MASE_TO_NEAREST_AWAY:
-        round_float(y, x, g, n, MASE_TO_NEAREST_AWAY);
+        round_float(y, x, levels, n, MASE_TO_NEAREST_AWAY);
         break;
     case MASE_TO_FLOOR:
-        round_float(y, x, g, n, MASE_TO_FLOOR);
+        round_float(y, x, levels, n, MASE_TO_FLOOR);
         break;
     case MASE_TO_ZERO:
-        round_float(y, x, g, n, MASE_TO_ZERO);
+        round_float(y, x, levels, n, MASE_TO_ZERO);
         break;
     default:
-        round_float(y, x, g, n, MASE_TO_NEAREST_EVEN);
+        round_float(y, x, levels, n, MASE_TO_NEAREST_EVEN);
     }
 }
 
@@ -122,8 +126,8 @@ static inline struct power_lanes power_lanes(vf e)
     return (struct power_lanes){ vscale2(one, half), vscale2(one, vsub(e, half)) };
 }
 
-/* x 2^-scale on the grid, times 2^scale. What underflows on the way up would have become zero, or
- * minus one step on the way down. */
+/* x 2^-scale rounded to a level, times 2^scale. What underflows on the way up would have become
+ * zero, or minus one step on the way down. */
 static INLINE vf scaled_value(vf x, const struct power_lanes *up, const struct power_lanes *down,
                               const struct float_lanes *g, enum mase_direction d)
 {
@@ -134,18 +138,18 @@ static INLINE vf scaled_value(vf x, const struct power_lanes *up, const struct p
 }
 
 /* The exponent of subnormals counts as -127, and no scale is less. */
-static inline vf mx_scale(vf largest, const struct mase_mx_grid *g)
+static inline vf mx_scale(vf largest, const struct mase_mx_levels *levels)
 {
-    return vmax(vsub(vexponent(largest), vset1(g->emax)), vset1(-127.0f));
+    return vmax(vsub(vexponent(largest), vset1(levels->emax)), vset1(-127.0f));
 }
 
 /* Blocks side by side, one in each lane. */
 static INLINE void round_mx(float *y, const float *x, const int64_t *row, long rows,
-                            const struct mase_mx_grid *grid, long n, enum mase_direction d)
+                            const struct mase_mx_levels *levels, long n, enum mase_direction d)
 {
-    const struct float_lanes g = lanes_of(&grid->element);
+    const struct float_lanes g = lanes_of(&levels->element);
     for (long i = 0; i < n; i += MASE_LANES) {
-        const vf largest = largest_of(x + i, row, rows), scale = mx_scale(largest, grid);
+        const vf largest = largest_of(x + i, row, rows), scale = mx_scale(largest, levels);
         const struct power_lanes up = power_lanes(vsub(vzero(), scale)), down = power_lanes(scale);
         const vm finite = vgt(vset1(INFINITY), largest);
         for (long r = 0; r < rows; r++) {
@@ -156,28 +160,28 @@ static INLINE void round_mx(float *y, const float *x, const int64_t *row, long r
 }
 
 void KERNEL(quantize_mx)(float *y, const float *x, const int64_t *row, long rows,
-                         const struct mase_mx_grid *g, long n)
+                         const struct mase_mx_levels *levels, long n)
 {
-    switch (g->element.direction) {
+    switch (levels->element.direction) {
     case MASE_TO_NEAREST_AWAY:
-        round_mx(y, x, row, rows, g, n, MASE_TO_NEAREST_AWAY);
+        round_mx(y, x, row, rows, levels, n, MASE_TO_NEAREST_AWAY);
         break;
     case MASE_TO_FLOOR:
-        round_mx(y, x, row, rows, g, n, MASE_TO_FLOOR);
+        round_mx(y, x, row, rows, levels, n, MASE_TO_FLOOR);
         break;
     case MASE_TO_ZERO:
-        round_mx(y, x, row, rows, g, n, MASE_TO_ZERO);
+        round_mx(y, x, row, rows, levels, n, MASE_TO_ZERO);
         break;
     default:
-        round_mx(y, x, row, rows, g, n, MASE_TO_NEAREST_EVEN);
+        round_mx(y, x, row, rows, levels, n, MASE_TO_NEAREST_EVEN);
     }
 }
 
 static INLINE void round_mx_run(float *y, const float *x, long n, vf largest,
-                                const struct mase_mx_grid *grid, enum mase_direction d)
+                                const struct mase_mx_levels *levels, enum mase_direction d)
 {
-    const struct float_lanes g = lanes_of(&grid->element);
-    const vf scale = mx_scale(largest, grid);
+    const struct float_lanes g = lanes_of(&levels->element);
+    const vf scale = mx_scale(largest, levels);
     const struct power_lanes up = power_lanes(vsub(vzero(), scale)), down = power_lanes(scale);
     for (long i = 0; i < n; i += MASE_LANES)
         vstore(y + i, scaled_value(vload(x + i), &up, &down, &g, d));
@@ -186,11 +190,11 @@ static INLINE void round_mx_run(float *y, const float *x, long n, vf largest,
 /* To nearest even without scaling: a number so much larger that its last bit is a step of x is
  * added and taken away again. Every power of two on the way has to be a normal number. */
 static INLINE void round_mx_run_even(float *y, const float *x, long n, float scale,
-                                     const struct mase_float_grid *g)
+                                     const struct mase_float_levels *levels)
 {
-    const vf least = vset1(scale * g->least), most = vset1(scale * g->most);
-    const vf lowest = vset1(-scale * g->most), larger = vset1(0x1.8p23f * g->step);
-    const bool keeps_sign = signbit(g->zero);
+    const vf least = vset1(scale * levels->least), most = vset1(scale * levels->most);
+    const vf lowest = vset1(-scale * levels->most), larger = vset1(0x1.8p23f * levels->step);
+    const bool keeps_sign = signbit(levels->zero);
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf v = vload(x + i), far = vmul(vmax(vpower(v), least), larger);
         const vf q = vmax(lowest, vmin(most, vsub(vadd(v, far), far)));
@@ -209,19 +213,20 @@ static inline float power_below(float a)
 
 /* Blocks one after the other, of whole vectors each. */
 static INLINE void round_mx_runs(float *y, const float *x, long run, long blocks,
-                                 const struct mase_mx_grid *g, enum mase_direction d)
+                                 const struct mase_mx_levels *levels, enum mase_direction d)
 {
-    const float top = ldexpf(1.0f, (int)g->emax), from = 0x1p-126f * top / g->element.least;
-    const float to = 0x1p103f * g->element.steps;
+    const float top = ldexpf(1.0f, (int)levels->emax),
+                from = 0x1p-126f * top / levels->element.least;
+    const float to = 0x1p103f * levels->element.steps;
     for (long b = 0; b < blocks; b++, x += run, y += run) {
         vf size = vabs(vload(x));
         for (long i = MASE_LANES; i < run; i += MASE_LANES)
             size = vlarger(size, vabs(vload(x + i)));
         const float largest = vlargest(size), power = power_below(largest);
         if (d == MASE_TO_NEAREST_EVEN && power >= from && power <= to)
-            round_mx_run_even(y, x, run, power / top, &g->element);
+            round_mx_run_even(y, x, run, power / top, &levels->element);
         else if (largest < INFINITY)
-            round_mx_run(y, x, run, vset1(largest), g, d);
+            round_mx_run(y, x, run, vset1(largest), levels, d);
         else
             for (long i = 0; i < run; i += MASE_LANES)
                 vstore(y + i, vset1(NAN));
@@ -229,19 +234,19 @@ static INLINE void round_mx_runs(float *y, const float *x, long run, long blocks
 }
 
 void KERNEL(quantize_mx_runs)(float *y, const float *x, long run, long blocks,
-                              const struct mase_mx_grid *g)
+                              const struct mase_mx_levels *levels)
 {
-    switch (g->element.direction) {
+    switch (levels->element.direction) {
     case MASE_TO_NEAREST_AWAY:
-        round_mx_runs(y, x, run, blocks, g, MASE_TO_NEAREST_AWAY);
+        round_mx_runs(y, x, run, blocks, levels, MASE_TO_NEAREST_AWAY);
         break;
     case MASE_TO_FLOOR:
-        round_mx_runs(y, x, run, blocks, g, MASE_TO_FLOOR);
+        round_mx_runs(y, x, run, blocks, levels, MASE_TO_FLOOR);
         break;
     case MASE_TO_ZERO:
-        round_mx_runs(y, x, run, blocks, g, MASE_TO_ZERO);
+        round_mx_runs(y, x, run, blocks, levels, MASE_TO_ZERO);
         break;
     default:
-        round_mx_runs(y, x, run, blocks, g, MASE_TO_NEAREST_EVEN);
+        round_mx_runs(y, x, run, blocks, levels, MASE_TO_NEAREST_EVEN);
     }
 }

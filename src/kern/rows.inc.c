@@ -128,25 +128,25 @@ void KERNEL(mul_add)(float *y, const float *a, const float *b, long n)
         vstore(y + i, vfma(vload(a + i), vload(b + i), vload(y + i)));
 }
 
-/* As quant/step_grid.c, to the bit. */
-static inline vf on_grid(vf v, vf lo, vf hi)
+/* As quant/uniform.c, to the bit. */
+static inline vf to_code(vf v, vf lo, vf hi)
 {
     const vf r = vmin(hi, vadd(vrint(v), vzero()));
     return vselect(vgt(lo, r), lo, r);
 }
 
-void KERNEL(quantize_grid)(float *y, const float *x, const struct mase_grid *g, long n)
+void KERNEL(quantize_uniform)(float *y, const float *x, const struct mase_uniform *u, long n)
 {
-    const vf s = vset1(g->scale), lo = vset1(g->lo), hi = vset1(g->hi);
+    const vf s = vset1(u->scale), lo = vset1(u->lo), hi = vset1(u->hi);
     for (long i = 0; i < n; i += MASE_LANES)
-        vstore(y + i, vmul(on_grid(vdiv(vload(x + i), s), lo, hi), s));
+        vstore(y + i, vmul(to_code(vdiv(vload(x + i), s), lo, hi), s));
 }
 
 /* What was cut is what lies beyond the bounds before it is rounded. */
-void KERNEL(quantize_grid_back)(float *dx, float sum[3], const float *dy, const float *x,
-                                const struct mase_grid *g, bool add, long n)
+void KERNEL(quantize_uniform_back)(float *dx, float sum[3], const float *dy, const float *x,
+                                   const struct mase_uniform *u, bool add, long n)
 {
-    const vf s = vset1(g->scale), lo = vset1(g->lo), hi = vset1(g->hi);
+    const vf s = vset1(u->scale), lo = vset1(u->lo), hi = vset1(u->hi);
     vf in = vzero(), below = vzero(), above = vzero();
     for (long i = 0; i < n; i += MASE_LANES) {
         const vf d = vload(dy + i), v = vdiv(vload(x + i), s);

@@ -79,7 +79,7 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
                                       struct mase_err *err) MASE_MUST_CHECK;
 void mase_ow_quant_layer(struct mase_ow_export *e, const char **weight, const char **bias,
                          const struct mase_instr *layer, bool transposed);
-/* Have all values at one position of the axis the same grid? */
+/* Do all values at one position of the axis have equal steps and bounds? */
 bool mase_ow_follows(const struct mase_int_format *g, const struct mase_shape *s, int axis);
 
 /* ---- codes (export_round.c) ---- */

@@ -43,7 +43,7 @@ static bool find_width(struct quant *q, float *bits, int64_t lo, int64_t hi)
 }
 
 /* NULL: it is written as q; else why not. from: the first dimension that may be an axis. */
-static const char *read_grids(struct quant *q, struct mase_arena *a,
+static const char *read_steps(struct quant *q, struct mase_arena *a,
                               const struct mase_int_format *g, const struct mase_shape *s, int from)
 {
     bool same = true;
@@ -134,7 +134,7 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
         return MASE_OK;
     const char *why = !n || !mase_int_formats(g, &e->scratch, &how, &s)
                           ? "its values are no multiples of a step that is known before the data"
-                          : read_grids(&q, &e->scratch, g, &s, 1);
+                          : read_steps(&q, &e->scratch, g, &s, 1);
     if (why)
         return mase_ow_refuse(e, err, "%s is no Quant of QONNX: %s", f->row->name, why);
     const char *like = mase_arena_printf(e->a, "%s_data_in", i->from ? i->from : "value");
@@ -180,7 +180,7 @@ static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_
     return share_width(q, most);
 }
 
-/* The smallest step of grids that are all powers of two; false: there is none. */
+/* The smallest step, if all are powers of two; false: there is none. */
 static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_int_format *g,
                        const struct mase_tensor *t)
 {
@@ -271,13 +271,13 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
     const int64_t n = mase_tensor_count(t);
     const struct mase_rounding how = { f, v->rounded.sign, MASE_ROLE_WEIGHT };
     struct mase_int_format *g = mase_new_array(&e->scratch, struct mase_int_format, (size_t)n);
-    const bool grids = n && mase_int_formats(g, &e->scratch, &how, &t->shape);
+    const bool known = n && mase_int_formats(g, &e->scratch, &how, &t->shape);
     struct quant q;
     const bool found =
-        (grids && !read_grids(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
-        (grids           ? keep_steps(&q, &e->scratch, g, t) || share_step(&q, &e->scratch, g, t)
-         : !f->row->grid ? by_magnitude(&q, &e->scratch, t)
-                         : false) ||
+        (known && !read_steps(&q, &e->scratch, g, &t->shape, 0) && same_bits(&q)) ||
+        (known              ? keep_steps(&q, &e->scratch, g, t) || share_step(&q, &e->scratch, g, t)
+         : !f->row->uniform ? by_magnitude(&q, &e->scratch, t)
+                            : false) ||
         by_codes(&q, e, v);
     if (!found)
         return x;

@@ -119,7 +119,7 @@ const char *mase_ow_dequantize(struct mase_ow_export *e, const char *like, const
     return dequantize_by(e, like, codes, &k, c->axis);
 }
 
-/* ---- grids ---- */
+/* ---- steps and bounds ---- */
 
 bool mase_ow_follows(const struct mase_int_format *g, const struct mase_shape *s, int axis)
 {

@@ -127,13 +127,14 @@ static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
     if (mase_int_formats(g, a, how, &t->shape)) {
         for (int64_t k = 0; k < n; k++)
             step[k] = g[k].step;
-        *by_format = how->format->row->grid != NULL;
+        *by_format = how->format->row->uniform != NULL;
         if (are_multiples(step, t))
             return true;
     }
     *by_format = steps_of_blocks(step, a, how, t) && are_multiples(step, t);
     return *by_format || (steps_of_magnitudes(step, t) && are_multiples(step, t)) ||
-           (how->format->row->grid && steps_of_values(step, a, how, t) && are_multiples(step, t));
+           (how->format->row->uniform && steps_of_values(step, a, how, t) &&
+            are_multiples(step, t));
 }
 
 /* ---- few scales ---- */

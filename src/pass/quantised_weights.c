@@ -39,18 +39,18 @@ int64_t mase_quantised_saturated(const struct mase_quantised *p, mase_outside_fn
 {
     const struct mase_rounding r = p->rounding;
     const struct mase_blocks blocks = mase_format_blocks(r.format, &p->x->shape, r.role);
-    struct mase_grid g;
-    if (!mase_format_has_blocks(r.format) || !mase_format_grid(&g, r.format, 0, r.sign))
+    struct mase_uniform u;
+    if (!mase_format_has_blocks(r.format) || !mase_format_uniform(&u, r.format, 0, r.sign))
         return count_outside(p->x, NULL, mase_tensor_count(p->x), (double)p->low, (double)p->high,
                              fn, data);
     struct mase_arena a = { 0 };
     int64_t *offset = mase_new_array(&a, int64_t, (size_t)blocks.largest), outside = 0;
     for (int64_t b = 0; b < blocks.count; b++) {
         const int64_t n = mase_blocks_offsets(&blocks, b, offset);
-        mase_format_grid(&g, r.format, b, r.sign);
-        if (g.lo < g.hi)
-            outside += count_outside(p->x, offset, n, (double)(g.lo * g.scale),
-                                     (double)(g.hi * g.scale), fn, data);
+        mase_format_uniform(&u, r.format, b, r.sign);
+        if (u.lo < u.hi)
+            outside += count_outside(p->x, offset, n, (double)(u.lo * u.scale),
+                                     (double)(u.hi * u.scale), fn, data);
     }
     mase_arena_release(&a);
     return outside;
@@ -67,12 +67,12 @@ bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q)
     p->q = *q;
     for (int64_t i = 0; i < n; i++) {
         const double v = mase_tensor_get(q, i);
-        /* a double that is no float is not on the grid of any float */
+        /* no float format represents a double that is no float */
         values[i] = (double)(float)v == v ? (float)v : NAN;
     }
     p->saturated = mase_quantised_saturated(p, NULL, NULL);
-    p->off_grid = mase_format_codes(codes, p->rounding.format, values, &q->shape, p->rounding.role,
-                                    p->rounding.sign);
+    p->unrepresentable = mase_format_codes(codes, p->rounding.format, values, &q->shape,
+                                           p->rounding.role, p->rounding.sign);
     mase_arena_release(&a);
     return true;
 }

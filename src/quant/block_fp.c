@@ -57,10 +57,10 @@ static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role
 
 /* ---- rounding ---- */
 
-struct mase_block_fp_grid mase_block_fp_grid(const void *opaque)
+struct mase_block_fp_levels mase_block_fp_levels(const void *opaque)
 {
     const struct block_fp *p = opaque;
-    return (struct mase_block_fp_grid){
+    return (struct mase_block_fp_levels){
         .lo = (float)-p->exponent_bias,
         .hi = (float)((INT64_C(1) << p->exponent_width) - 1 - p->exponent_bias),
         .mantissas = ldexpf(1.0f, (int)p->width - 1),
@@ -69,15 +69,15 @@ struct mase_block_fp_grid mase_block_fp_grid(const void *opaque)
 
 static int64_t share(float largest, float around, const void *opaque)
 {
-    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
+    const struct mase_block_fp_levels levels = mase_block_fp_levels(opaque);
     const float e = ceilf(log2f(largest > 0 ? largest : 1.0f));
     (void)around;
-    return isfinite(largest) ? (int64_t)mase_clamp(e, g.lo, g.hi) : MASE_NO_CODE;
+    return isfinite(largest) ? (int64_t)mase_clamp(e, levels.lo, levels.hi) : MASE_NO_CODE;
 }
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const float mantissas = mase_block_fp_grid(opaque).mantissas, scale = exp2f((float)shared);
+    const float mantissas = mase_block_fp_levels(opaque).mantissas, scale = exp2f((float)shared);
     float m = rintf((fabsf(x) + MASE_TINY) / scale * mantissas);
     if (m < 0)
         m = 0;
@@ -107,11 +107,11 @@ static int64_t code_of(float q, int64_t shared, const void *opaque)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct mase_block_fp_grid g = mase_block_fp_grid(opaque);
+    const struct mase_block_fp_levels levels = mase_block_fp_levels(opaque);
     int e;
     (void)sign;
     frexpf(mase_largest(q, n), &e);
-    *shared = (int64_t)mase_clamp((float)e, g.lo, g.hi);
+    *shared = (int64_t)mase_clamp((float)e, levels.lo, levels.hi);
     return mase_encode_by(code, *shared, q, n, code_of, opaque);
 }
 

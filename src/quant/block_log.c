@@ -56,10 +56,10 @@ static int64_t bias_of(float largest, const struct block_log *p)
     return (int64_t)mase_clamp(b, 0.0f, (float)most_bias(p));
 }
 
-static struct mase_log_grid grid_of(int64_t bias, const void *opaque)
+static struct mase_log_levels levels_of(int64_t bias, const void *opaque)
 {
     const struct block_log *p = opaque;
-    return (struct mase_log_grid){ -bias, exponents_of(p) - 1 - bias };
+    return (struct mase_log_levels){ -bias, exponents_of(p) - 1 - bias };
 }
 
 static int64_t share(float largest, float around, const void *opaque)
@@ -71,22 +71,22 @@ static int64_t share(float largest, float around, const void *opaque)
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(shared, opaque);
-    return mase_log_round(x, &g);
+    const struct mase_log_levels levels = levels_of(shared, opaque);
+    return mase_log_round(x, &levels);
 }
 
 /* ---- codes ---- */
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(shared, opaque);
-    return mase_log_encode(q, &g);
+    const struct mase_log_levels levels = levels_of(shared, opaque);
+    return mase_log_encode(q, &levels);
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(shared, opaque);
-    return mase_log_decode(code, &g);
+    const struct mase_log_levels levels = levels_of(shared, opaque);
+    return mase_log_decode(code, &levels);
 }
 
 /* The largest value may have been rounded down to the power of two below, which the next bias holds

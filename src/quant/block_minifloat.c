@@ -57,30 +57,30 @@ static int64_t share(float largest, float around, const void *opaque)
     return isnan(largest) ? MASE_NO_CODE : (int64_t)mase_clamp(b, 0.0f, (float)most_bias(opaque));
 }
 
-static struct mase_minifloat_grid grid_of(int64_t bias, const void *opaque)
+static struct mase_minifloat_levels levels_of(int64_t bias, const void *opaque)
 {
     const struct block_minifloat *p = opaque;
-    return mase_minifloat_grid(p->width, p->exponent_width, bias);
+    return mase_minifloat_levels(p->width, p->exponent_width, bias);
 }
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(shared, opaque);
-    return mase_minifloat_ieee(x, &g);
+    const struct mase_minifloat_levels levels = levels_of(shared, opaque);
+    return mase_minifloat_ieee(x, &levels);
 }
 
 /* ---- codes ---- */
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(shared, opaque);
-    return mase_minifloat_ieee_encode(q, &g);
+    const struct mase_minifloat_levels levels = levels_of(shared, opaque);
+    return mase_minifloat_ieee_encode(q, &levels);
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(shared, opaque);
-    return mase_minifloat_ieee_decode(code, &g);
+    const struct mase_minifloat_levels levels = levels_of(shared, opaque);
+    return mase_minifloat_ieee_decode(code, &levels);
 }
 
 /* The bias is that of the largest value; of a block that was cut it is another, which is sought. */
@@ -95,8 +95,8 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
 
 static int64_t top_of(const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(0, opaque);
-    return mase_minifloat_ieee_top(&g);
+    const struct mase_minifloat_levels levels = levels_of(0, opaque);
+    return mase_minifloat_ieee_top(&levels);
 }
 
 static int shared_bits(const void *opaque)

@@ -309,22 +309,22 @@ float mase_format_step(const struct mase_format *f)
     return f && f->row->integer ? f->row->decode(1, 0, f->params) : 0.0f;
 }
 
-bool mase_format_grid(struct mase_grid *g, const struct mase_format *f, int64_t index,
-                      enum mase_sign sign)
+bool mase_format_uniform(struct mase_uniform *u, const struct mase_format *f, int64_t index,
+                         enum mase_sign sign)
 {
-    return f && f->row->grid && f->row->grid(g, f->params, index, sign);
+    return f && f->row->uniform && f->row->uniform(u, f->params, index, sign);
 }
 
 bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index, const float *q,
                          int64_t n, enum mase_sign sign)
 {
-    struct mase_grid g;
+    struct mase_uniform u;
     int64_t shared = index;
-    if (mase_format_grid(&g, f, index, sign)) {
-        *step = g.scale;
+    if (mase_format_uniform(&u, f, index, sign)) {
+        *step = u.scale;
         return true;
     }
-    if (!f->row->grid)
+    if (!f->row->uniform)
         return false;
     /* a zero behind the values tells the code that stands for it: far from it a step would be the
      * difference of two rounded products */

@@ -98,25 +98,25 @@ static void start(float *value, const struct mase_block_size *s, const void *opa
 }
 
 /* Where bits are limited, the least significant ones go. */
-static struct mase_grid grid(const float *value, const void *opaque, enum mase_sign sign)
+static struct mase_uniform uniform(const float *value, const void *opaque, enum mase_sign sign)
 {
     const struct hgq *p = opaque;
     const int b = magnitude_bits(value, p, sign);
     const float hi = power(b) - 1;
-    return (struct mase_grid){ power(whole_within(value[INT], -60, 60) - b),
-                               mase_has_sign(p->is_signed, sign) ? -hi : 0.0f, hi };
+    return (struct mase_uniform){ power(whole_within(value[INT], -60, 60) - b),
+                                  mase_has_sign(p->is_signed, sign) ? -hi : 0.0f, hi };
 }
 
 static void gradient(float *d, const float sum[3], const float *value, const void *opaque,
                      enum mase_sign sign, int64_t count)
 {
     const struct hgq *p = opaque;
-    const struct mase_grid g = grid(value, p, sign);
+    const struct mase_uniform u = uniform(value, p, sign);
     const float ln2 = 0.69314718f,
                 cut = sum[2] - (mase_has_sign(p->is_signed, sign) ? sum[1] : 0.0f);
     (void)count;
-    d[FRAC] = ln2 * g.scale * (cut - sum[0]);
-    d[INT] = ln2 * (g.hi + 1) * g.scale * cut;
+    d[FRAC] = ln2 * u.scale * (cut - sum[0]);
+    d[INT] = ln2 * (u.hi + 1) * u.scale * cut;
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
@@ -127,7 +127,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
 }
 
 static const struct mase_learning learning = {
-    .names = names, .grid = grid, .bits = magnitude_bits, .start = start, .gradient = gradient
+    .names = names, .uniform = uniform, .bits = magnitude_bits, .start = start, .gradient = gradient
 };
 
 const struct mase_quant_info mase_quant_hgq = {

@@ -178,15 +178,15 @@ static void codes_of(float *lo, float *hi, const struct ints *p, int64_t index, 
     *lo = negative && bits ? p->narrow ? 1 - steps : -steps : 0.0f;
 }
 
-static bool grid(struct mase_grid *g, const void *opaque, int64_t index, enum mase_sign sign)
+static bool uniform(struct mase_uniform *u, const void *opaque, int64_t index, enum mase_sign sign)
 {
     const struct ints *p = opaque;
     const bool none = number_at(p->width, index, 0) == 0;
     const float zero = none ? 0.0f : (float)number_at(p->zero_point, index, 0);
-    codes_of(&g->lo, &g->hi, p, index, sign);
-    g->lo -= zero;
-    g->hi -= zero;
-    g->scale = (float)number_at(p->scale, index, 1);
+    codes_of(&u->lo, &u->hi, p, index, sign);
+    u->lo -= zero;
+    u->hi -= zero;
+    u->scale = (float)number_at(p->scale, index, 1);
     return p->scale != NULL;
 }
 
@@ -197,9 +197,9 @@ static float next_power(float scale)
 }
 
 /* By the values of one lane. */
-static struct mase_grid grid_by_values(const struct ints *p, const float *x,
-                                       const struct mase_block *b, int64_t lane,
-                                       enum mase_sign sign)
+static struct mase_uniform uniform_by_values(const struct ints *p, const float *x,
+                                             const struct mase_block *b, int64_t lane,
+                                             enum mase_sign sign)
 {
     float low = 0, high = 0, lo, hi;
     for (int64_t r = 0; r < b->rows; r++) {
@@ -215,22 +215,22 @@ static struct mase_grid grid_by_values(const struct ints *p, const float *x,
     if (scale == 0)
         scale = FLT_EPSILON;
     const float zero = p->symmetric ? 0.0f : mase_clamp(rintf(lo - low / scale), lo, hi);
-    return (struct mase_grid){ scale, lo - zero, hi - zero };
+    return (struct mase_uniform){ scale, lo - zero, hi - zero };
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
     const struct ints *p = opaque;
-    struct mase_grid g;
-    if (grid(&g, p, b->index, sign)) {
-        mase_grid_quantize(q, x, b, &g);
+    struct mase_uniform u;
+    if (uniform(&u, p, b->index, sign)) {
+        mase_uniform_quantize(q, x, b, &u);
         return;
     }
     for (int64_t l = 0; l < b->lanes; l++) {
-        g = grid_by_values(p, x, b, l, sign);
+        u = uniform_by_values(p, x, b, l, sign);
         for (int64_t r = 0; r < b->rows; r++)
-            q[b->row[r] + l] = mase_grid_round(x[b->row[r] + l], &g);
+            q[b->row[r] + l] = mase_uniform_round(x[b->row[r] + l], &u);
     }
 }
 
@@ -255,13 +255,13 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return ((float)code - zero) * scale;
 }
 
-static bool encode_by(int64_t *code, const float *q, int64_t n, const struct mase_grid *g,
+static bool encode_by(int64_t *code, const float *q, int64_t n, const struct mase_uniform *u,
                       float zero)
 {
     bool all = true;
     for (int64_t i = 0; i < n; i++) {
-        const float c = rintf(q[i] / g->scale);
-        const bool ok = c >= g->lo && c <= g->hi && c * g->scale == q[i];
+        const float c = rintf(q[i] / u->scale);
+        const bool ok = c >= u->lo && c <= u->hi && c * u->scale == q[i];
         code[i] = ok ? (int64_t)(c + zero) : MASE_NO_CODE;
         all &= ok;
     }
@@ -282,15 +282,15 @@ static bool find_scale(int64_t *code, int64_t *shared, const float *q, int64_t n
         edge[0] = q[i] < edge[0] ? q[i] : edge[0];
         edge[1] = q[i] > edge[1] ? q[i] : edge[1];
     }
-    struct mase_grid g = grid_by_values(p, edge, &b, 0, sign);
-    const float zero = lo - g.lo, middle = g.scale, below = nextafterf(middle, 0.0f),
+    struct mase_uniform u = uniform_by_values(p, edge, &b, 0, sign);
+    const float zero = lo - u.lo, middle = u.scale, below = nextafterf(middle, 0.0f),
                 above = nextafterf(middle, INFINITY);
     const float near[] = { middle, below, above, nextafterf(below, 0.0f),
                            nextafterf(above, INFINITY) };
     for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
-        g.scale = near[i];
-        if (encode_by(code, q, n, &g, zero)) {
-            *shared = pack(g.scale, zero);
+        u.scale = near[i];
+        if (encode_by(code, q, n, &u, zero)) {
+            *shared = pack(u.scale, zero);
             return true;
         }
     }
@@ -301,12 +301,12 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
                    enum mase_sign sign)
 {
     const struct ints *p = opaque;
-    struct mase_grid g;
-    if (!grid(&g, p, *shared, sign))
+    struct mase_uniform u;
+    if (!uniform(&u, p, *shared, sign))
         return find_scale(code, shared, q, n, p, sign);
     const float zero = (float)number_at(p->zero_point, *shared, 0);
-    *shared = pack(g.scale, zero);
-    return encode_by(code, q, n, &g, zero);
+    *shared = pack(u.scale, zero);
+    return encode_by(code, q, n, &u, zero);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
@@ -324,10 +324,10 @@ static void limits(float *low, float *high, const void *opaque, enum mase_sign s
     *high = p->scale ? 0.0f : FLT_MAX;
     *low = p->scale || !mase_has_sign(p->is_signed, sign) ? 0.0f : -FLT_MAX;
     for (int64_t i = 0; p->scale && i < (listed(p) ? listed(p) : 1); i++) {
-        struct mase_grid g;
-        grid(&g, p, i, sign);
-        *low = g.lo * g.scale < *low ? g.lo * g.scale : *low;
-        *high = g.hi * g.scale > *high ? g.hi * g.scale : *high;
+        struct mase_uniform u;
+        uniform(&u, p, i, sign);
+        *low = u.lo * u.scale < *low ? u.lo * u.scale : *low;
+        *high = u.hi * u.scale > *high ? u.hi * u.scale : *high;
     }
 }
 
@@ -371,7 +371,7 @@ const struct mase_quant_info mase_quant_int = {
     .range = range,
     .bits = bits,
     .shared_bits = shared_bits,
-    .grid = grid,
+    .uniform = uniform,
     .gradient = gradient,
     .by_values = true,
 };

@@ -70,11 +70,11 @@ static int64_t steps_of(const struct integer *p, enum mase_sign sign)
     return INT64_C(1) << (sign == MASE_SIGNED ? p->width - 1 : p->width);
 }
 
-struct mase_integer_grid mase_integer_grid(const void *opaque, enum mase_sign sign)
+struct mase_integer_levels mase_integer_levels(const void *opaque, enum mase_sign sign)
 {
     const struct integer *p = opaque;
     const int64_t steps = steps_of(p, sign);
-    return (struct mase_integer_grid){
+    return (struct mase_integer_levels){
         .scale = ldexpf(1.0f, (int)p->frac_width),
         .lo = sign == MASE_SIGNED ? -(float)steps : 0.0f,
         .hi = (float)(steps - 1),
@@ -82,11 +82,11 @@ struct mase_integer_grid mase_integer_grid(const void *opaque, enum mase_sign si
     };
 }
 
-static inline float cut(float v, const struct mase_integer_grid *g)
+static inline float cut(float v, const struct mase_integer_levels *levels)
 {
-    if (v <= g->lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
-        v = g->lo;
-    return (v > g->hi ? g->hi : v) / g->scale;
+    if (v <= levels->lo) /* false for NaN; <= and not <, so that unsigned -0.0 becomes 0.0 */
+        v = levels->lo;
+    return (v > levels->hi ? levels->hi : v) / levels->scale;
 }
 
 /* The usual direction without a call: it is asked for a million times. */
@@ -98,10 +98,10 @@ static inline float whole(float steps, enum mase_direction d, float x)
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    const struct mase_integer_levels levels = mase_integer_levels(opaque, sign);
     for (int64_t r = 0; r < b->rows; r++)
         for (int64_t i = b->row[r]; i < b->row[r] + b->lanes; i++)
-            q[i] = cut(whole(x[i] * g.scale, g.direction, x[i]), &g);
+            q[i] = cut(whole(x[i] * levels.scale, levels.direction, x[i]), &levels);
 }
 
 /* In double every product is exact. An hi of more than 24 bits is no float32: there the reference's
@@ -109,12 +109,13 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
+    const struct mase_integer_levels levels = mase_integer_levels(opaque, sign);
     bool all = true;
     *shared = 0;
     for (int64_t i = 0; i < n; i++) {
-        const double v = (double)q[i] * (double)g.scale;
-        const bool ok = v >= (double)g.lo && v <= (double)g.hi && v == rint(v); /* not for NaN */
+        const double v = (double)q[i] * (double)levels.scale;
+        const bool ok =
+            v >= (double)levels.lo && v <= (double)levels.hi && v == rint(v); /* not for NaN */
         code[i] = ok ? (int64_t)v : MASE_NO_CODE;
         all &= ok;
     }
@@ -130,9 +131,9 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(opaque, sign);
-    *low = g.lo / g.scale;
-    *high = g.hi / g.scale;
+    const struct mase_integer_levels levels = mase_integer_levels(opaque, sign);
+    *low = levels.lo / levels.scale;
+    *high = levels.hi / levels.scale;
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)

@@ -17,8 +17,8 @@ int mase_format_learned(const struct mase_format *f)
     return n;
 }
 
-struct mase_grid mase_learned_grid(const struct mase_format *f, const float *const *value,
-                                   int64_t block, enum mase_sign sign)
+struct mase_uniform mase_learned_uniform(const struct mase_format *f, const float *const *value,
+                                         int64_t block, enum mase_sign sign)
 {
     float v[MASE_LEARNED_MAX];
     bool known = true;
@@ -27,22 +27,22 @@ struct mase_grid mase_learned_grid(const struct mase_format *f, const float *con
         known &= !isnan(v[j]);
     }
     if (!known)
-        return (struct mase_grid){ .scale = NAN };
-    return f->row->learned->grid(v, f->params, sign);
+        return (struct mase_uniform){ .scale = NAN };
+    return f->row->learned->uniform(v, f->params, sign);
 }
 
 /* ---- as an int ---- */
 
-/* How the codes of a grid are said: from 0 on, both ways with one more below, both ways evenly, or
+/* How the codes are said: from 0 on, both ways with one more below, both ways evenly, or
  * from a zero point on. */
 enum style { NOTHING, UNSIGNED, SIGNED, NARROW, AFFINE };
 
-static enum style style_of(const struct mase_grid *g)
+static enum style style_of(const struct mase_uniform *u)
 {
-    return g->lo == g->hi        ? NOTHING
-           : g->lo == 0          ? UNSIGNED
-           : g->lo == -g->hi - 1 ? SIGNED
-           : g->lo == -g->hi     ? NARROW
+    return u->lo == u->hi        ? NOTHING
+           : u->lo == 0          ? UNSIGNED
+           : u->lo == -u->hi - 1 ? SIGNED
+           : u->lo == -u->hi     ? NARROW
                                  : AFFINE;
 }
 
@@ -52,16 +52,16 @@ static enum style common_style(const struct mase_format *f, const float *const *
 {
     enum style all = NOTHING;
     for (int64_t i = 0; i < blocks; i++) {
-        const struct mase_grid g = mase_learned_grid(f, value, i, sign);
-        const enum style s = style_of(&g);
+        const struct mase_uniform u = mase_learned_uniform(f, value, i, sign);
+        const enum style s = style_of(&u);
         all = all == NOTHING || s == all ? s : s == NOTHING ? all : AFFINE;
     }
     return all;
 }
 
-static int width_of(const struct mase_grid *g)
+static int width_of(const struct mase_uniform *u)
 {
-    return g->lo == g->hi ? 0 : (int)ceilf(log2f(g->hi - g->lo + 1));
+    return u->lo == u->hi ? 0 : (int)ceilf(log2f(u->hi - u->lo + 1));
 }
 
 /* A parameter of f under its name, or none. */
@@ -88,10 +88,10 @@ static struct mase_value *parameters(struct mase_arena *a, const struct mase_for
     struct mase_value *width = mase_value_list(a), *scale = mase_value_list(a);
     struct mase_value *zero = mase_value_list(a), *all = mase_value_list(a);
     for (int64_t i = 0; i < blocks; i++) {
-        const struct mase_grid g = mase_learned_grid(f, value, i, sign);
-        mase_value_push(a, width, mase_value_int(a, width_of(&g)));
-        mase_value_push(a, scale, mase_value_float(a, (double)g.scale));
-        mase_value_push(a, zero, mase_value_int(a, -(int64_t)g.lo));
+        const struct mase_uniform u = mase_learned_uniform(f, value, i, sign);
+        mase_value_push(a, width, mase_value_int(a, width_of(&u)));
+        mase_value_push(a, scale, mase_value_float(a, (double)u.scale));
+        mase_value_push(a, zero, mase_value_int(a, -(int64_t)u.lo));
     }
     mase_value_push(a, all, numbers(width));
     mase_value_push(a, all, numbers(scale));
@@ -155,9 +155,9 @@ void mase_learned_quantize(float *q, const float *x, const struct mase_block *b,
         float value[MASE_LEARNED_MAX];
         const struct mase_block_size s = mase_block_sizes(x + l, b, 1, MASE_ROLE_WEIGHT);
         learned->start(value, &s, params, sign);
-        const struct mase_grid g = learned->grid(value, params, sign);
+        const struct mase_uniform u = learned->uniform(value, params, sign);
         for (int64_t r = 0; r < b->rows; r++)
-            q[b->row[r] + l] = mase_grid_round(x[b->row[r] + l], &g);
+            q[b->row[r] + l] = mase_uniform_round(x[b->row[r] + l], &u);
     }
 }
 

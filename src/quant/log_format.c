@@ -35,60 +35,62 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
     return MASE_OK;
 }
 
-static struct mase_log_grid grid_of(const void *opaque)
+static struct mase_log_levels levels_of(const void *opaque)
 {
     const struct logarithm *p = opaque;
     const int64_t lo = -p->exponent_bias;
-    return (struct mase_log_grid){ lo, lo + (INT64_C(1) << (p->width - 1)) - 1 };
+    return (struct mase_log_levels){ lo, lo + (INT64_C(1) << (p->width - 1)) - 1 };
 }
 
-float mase_log_round(float x, const struct mase_log_grid *g)
+float mase_log_round(float x, const struct mase_log_levels *levels)
 {
-    const float tenth = (float)(0.1 * exp2((double)g->lo));
+    const float tenth = (float)(0.1 * exp2((double)levels->lo));
     const float e = rintf(log2f(fabsf(x) + tenth));
-    return mase_sign_of(x + tenth) * exp2f(mase_clamp(e, (float)g->lo, (float)g->hi));
+    return mase_sign_of(x + tenth) * exp2f(mase_clamp(e, (float)levels->lo, (float)levels->hi));
 }
 
 /* ---- codes: from the lowest value, -2^hi, to the highest ---- */
 
-float mase_log_decode(int64_t code, const struct mase_log_grid *g)
+float mase_log_decode(int64_t code, const struct mase_log_levels *levels)
 {
-    const int64_t half = g->hi - g->lo + 1;
-    return code < half ? -exp2f((float)(g->hi - code)) : exp2f((float)(g->lo + code - half));
+    const int64_t half = levels->hi - levels->lo + 1;
+    return code < half ? -exp2f((float)(levels->hi - code))
+                       : exp2f((float)(levels->lo + code - half));
 }
 
-int64_t mase_log_encode(float q, const struct mase_log_grid *g)
+int64_t mase_log_encode(float q, const struct mase_log_levels *levels)
 {
-    const int64_t half = g->hi - g->lo + 1;
-    const bool underflows = q == 0 && exp2f((float)g->lo) == 0; /* so small that it is a zero */
-    const bool overflows = isinf(q) && isinf(exp2f((float)g->hi));
+    const int64_t half = levels->hi - levels->lo + 1;
+    const bool underflows =
+        q == 0 && exp2f((float)levels->lo) == 0; /* so small that it is a zero */
+    const bool overflows = isinf(q) && isinf(exp2f((float)levels->hi));
     int e = 0;
     const float m = isfinite(q) ? frexpf(fabsf(q), &e) : 0;
-    const int64_t at = underflows ? g->lo : overflows ? g->hi : e - 1;
-    if (!underflows && !overflows && (m != 0.5f || at < g->lo || at > g->hi))
+    const int64_t at = underflows ? levels->lo : overflows ? levels->hi : e - 1;
+    if (!underflows && !overflows && (m != 0.5f || at < levels->lo || at > levels->hi))
         return MASE_NO_CODE;
-    return signbit(q) ? g->hi - at : half + at - g->lo;
+    return signbit(q) ? levels->hi - at : half + at - levels->lo;
 }
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(opaque);
+    const struct mase_log_levels levels = levels_of(opaque);
     (void)shared;
-    return mase_log_round(x, &g);
+    return mase_log_round(x, &levels);
 }
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(opaque);
+    const struct mase_log_levels levels = levels_of(opaque);
     (void)shared;
-    return mase_log_encode(q, &g);
+    return mase_log_encode(q, &levels);
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_log_grid g = grid_of(opaque);
+    const struct mase_log_levels levels = levels_of(opaque);
     (void)shared;
-    return mase_log_decode(code, &g);
+    return mase_log_decode(code, &levels);
 }
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)

@@ -60,16 +60,16 @@ static bool has_negative_codes(const struct lsq *p, enum mase_sign sign)
     return p->is_signed == MASE_NA ? sign == MASE_SIGNED : p->is_signed;
 }
 
-static struct mase_grid codes(const struct lsq *p, enum mase_sign sign)
+static struct mase_uniform codes(const struct lsq *p, enum mase_sign sign)
 {
     const float steps = ldexpf(1.0f, (int)p->width - (has_negative_codes(p, sign) ? 1 : 0));
-    return (struct mase_grid){ 1, has_negative_codes(p, sign) ? -steps : 0.0f, steps - 1 };
+    return (struct mase_uniform){ 1, has_negative_codes(p, sign) ? -steps : 0.0f, steps - 1 };
 }
 
 /* 1 for the single positive code of signed integers of one bit. */
-static float most(const struct mase_grid *g)
+static float most(const struct mase_uniform *u)
 {
-    return g->hi > 0 ? g->hi : 1.0f;
+    return u->hi > 0 ? u->hi : 1.0f;
 }
 
 static float step(float scale)
@@ -77,7 +77,7 @@ static float step(float scale)
     return scale >= 0x1p-60f ? scale < 0x1p90f ? scale : 0x1p90f : 0x1p-60f;
 }
 
-static float slowed(float gradient, const struct mase_grid *c, int64_t count)
+static float slowed(float gradient, const struct mase_uniform *c, int64_t count)
 {
     return gradient / sqrtf((float)count * most(c));
 }
@@ -89,21 +89,21 @@ static const char *const lsq_names[] = { "scale", NULL };
 static void lsq_start(float *value, const struct mase_block_size *s, const void *opaque,
                       enum mase_sign sign)
 {
-    const struct mase_grid c = codes(opaque, sign);
+    const struct mase_uniform c = codes(opaque, sign);
     value[0] = s->mean > 0 ? (float)(2 * s->mean / sqrt((double)most(&c))) : 1.0f;
 }
 
-static struct mase_grid lsq_grid(const float *value, const void *opaque, enum mase_sign sign)
+static struct mase_uniform lsq_uniform(const float *value, const void *opaque, enum mase_sign sign)
 {
-    struct mase_grid g = codes(opaque, sign);
-    g.scale = step(value[0]);
-    return g;
+    struct mase_uniform u = codes(opaque, sign);
+    u.scale = step(value[0]);
+    return u;
 }
 
 static void lsq_gradient(float *d, const float sum[3], const float *value, const void *opaque,
                          enum mase_sign sign, int64_t count)
 {
-    const struct mase_grid c = codes(opaque, sign);
+    const struct mase_uniform c = codes(opaque, sign);
     (void)value;
     d[0] = slowed(sum[0] + c.lo * sum[1] + c.hi * sum[2], &c, count);
 }
@@ -115,7 +115,7 @@ static const char *const lsq_plus_names[] = { "scale", "offset", NULL };
 static void lsq_plus_start(float *value, const struct mase_block_size *s, const void *opaque,
                            enum mase_sign sign)
 {
-    const struct mase_grid c = codes(opaque, sign);
+    const struct mase_uniform c = codes(opaque, sign);
     lsq_start(value, s, opaque, sign);
     value[1] = 0;
     if (s->role == MASE_ROLE_WEIGHT || !(s->max > s->min))
@@ -124,19 +124,20 @@ static void lsq_plus_start(float *value, const struct mase_block_size *s, const 
     value[1] = s->min - c.lo * value[0];
 }
 
-static struct mase_grid lsq_plus_grid(const float *value, const void *opaque, enum mase_sign sign)
+static struct mase_uniform lsq_plus_uniform(const float *value, const void *opaque,
+                                            enum mase_sign sign)
 {
-    struct mase_grid g = lsq_grid(value, opaque, sign);
-    const float zero = mase_clamp(rintf(value[1] / g.scale), -0x1p22f, 0x1p22f);
-    g.lo += zero;
-    g.hi += zero;
-    return g;
+    struct mase_uniform u = lsq_uniform(value, opaque, sign);
+    const float zero = mase_clamp(rintf(value[1] / u.scale), -0x1p22f, 0x1p22f);
+    u.lo += zero;
+    u.hi += zero;
+    return u;
 }
 
 static void lsq_plus_gradient(float *d, const float sum[3], const float *value, const void *opaque,
                               enum mase_sign sign, int64_t count)
 {
-    const struct mase_grid c = codes(opaque, sign);
+    const struct mase_uniform c = codes(opaque, sign);
     lsq_gradient(d, sum, value, opaque, sign, count);
     d[1] = slowed(sum[1] + sum[2], &c, count);
 }
@@ -145,12 +146,12 @@ static void lsq_plus_gradient(float *d, const float sum[3], const float *value, 
 
 static const char *const pact_names[] = { "bound", NULL };
 
-static struct mase_grid pact_codes(const struct lsq *p, enum mase_sign sign)
+static struct mase_uniform pact_codes(const struct lsq *p, enum mase_sign sign)
 {
-    struct mase_grid g = codes(p, sign);
-    g.hi = most(&g);
-    g.lo = has_negative_codes(p, sign) ? -g.hi : 0.0f;
-    return g;
+    struct mase_uniform u = codes(p, sign);
+    u.hi = most(&u);
+    u.lo = has_negative_codes(p, sign) ? -u.hi : 0.0f;
+    return u;
 }
 
 static void pact_start(float *value, const struct mase_block_size *s, const void *opaque,
@@ -161,11 +162,11 @@ static void pact_start(float *value, const struct mase_block_size *s, const void
     value[0] = largest > 0 ? largest : 1.0f;
 }
 
-static struct mase_grid pact_grid(const float *value, const void *opaque, enum mase_sign sign)
+static struct mase_uniform pact_uniform(const float *value, const void *opaque, enum mase_sign sign)
 {
-    struct mase_grid g = pact_codes(opaque, sign);
-    g.scale = step(value[0] / g.hi);
-    return g;
+    struct mase_uniform u = pact_codes(opaque, sign);
+    u.scale = step(value[0] / u.hi);
+    return u;
 }
 
 static void pact_gradient(float *d, const float sum[3], const float *value, const void *opaque,
@@ -180,7 +181,7 @@ static void pact_gradient(float *d, const float sum[3], const float *value, cons
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
-    const struct mase_grid c = codes(opaque, sign);
+    const struct mase_uniform c = codes(opaque, sign);
     *low = (int64_t)c.lo;
     *high = (int64_t)c.hi;
 }
@@ -188,7 +189,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
 #define ROW(name_, suffix_, help_)                                                           \
     static const struct mase_learning name_##_learning = { .names = name_##_names,           \
                                                            .sized = true,                    \
-                                                           .grid = name_##_grid,             \
+                                                           .uniform = name_##_uniform,       \
                                                            .start = name_##_start,           \
                                                            .gradient = name_##_gradient };   \
     const struct mase_quant_info mase_quant_##name_ = { .name = #name_,                      \

@@ -33,7 +33,7 @@
 struct minifloat {
     int64_t width, exponent_width, exponent_bias;
     const char *specials, *overflow, *rounding;
-    struct mase_float_grid grid; /* what follows from them */
+    struct mase_float_levels levels; /* what follows from them */
 };
 
 static const char *const special_names[] = { "ieee", "fn", "fnuz", "none", NULL };
@@ -125,14 +125,14 @@ static enum mase_status check(const struct minifloat *p, struct mase_err *err)
     return MASE_OK;
 }
 
-static struct mase_float_grid grid_of(const struct minifloat *p, enum mase_direction d)
+static struct mase_float_levels levels_of(const struct minifloat *p, enum mase_direction d)
 {
     const int m = mantissa_bits(p), emin = (int)(1 - p->exponent_bias);
     const float most = (float)value_of(top_of(p), m, emin);
     const float special = is(p->overflow, "saturate") ? most
                           : is(p->specials, "ieee")   ? INFINITY
                                                       : NAN;
-    return (struct mase_float_grid){
+    return (struct mase_float_levels){
         .emin = (float)emin,
         .least = ldexpf(1.0f, emin),
         .inverse = ldexpf(1.0f, -emin),
@@ -155,80 +155,82 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
     if (p->exponent_bias == MASE_NA)
         p->exponent_bias = (INT64_C(1) << (p->exponent_width - 1)) - !is(p->specials, "fnuz");
     MASE_TRY(check(p, err));
-    p->grid = grid_of(p, mase_direction_of(&p->rounding));
+    p->levels = levels_of(p, mase_direction_of(&p->rounding));
     return MASE_OK;
 }
 
-const struct mase_float_grid *mase_minifloat_float_grid(const void *opaque)
+const struct mase_float_levels *mase_minifloat_float_levels(const void *opaque)
 {
-    return &((const struct minifloat *)opaque)->grid;
+    return &((const struct minifloat *)opaque)->levels;
 }
 
 /* ---- rounding ---- */
 
-float mase_float_round(float x, const struct mase_float_grid *g)
+float mase_float_round(float x, const struct mase_float_levels *levels)
 {
     int e;
     if (isnan(x))
         return x;
     if (isinf(x))
-        return copysignf(g->infinite, x);
+        return copysignf(levels->infinite, x);
     frexpf(x, &e); /* 2^(e-1) <= |x| < 2^e; of zero anything will do */
-    e = e - 1 > (int)g->emin ? e - 1 : (int)g->emin;
-    const double steps = ldexp((double)x, -e) * (double)g->steps;
-    const double q = ldexp(mase_direct(steps, g->direction, x) * (double)g->step, e);
-    if (q > (double)g->most)
-        return g->above;
-    if (q < -(double)g->most)
-        return g->below;
-    return (float)q + g->zero;
+    e = e - 1 > (int)levels->emin ? e - 1 : (int)levels->emin;
+    const double steps = ldexp((double)x, -e) * (double)levels->steps;
+    const double q = ldexp(mase_direct(steps, levels->direction, x) * (double)levels->step, e);
+    if (q > (double)levels->most)
+        return levels->above;
+    if (q < -(double)levels->most)
+        return levels->below;
+    return (float)q + levels->zero;
 }
 
 /* ---- codes: exponent and mantissa side by side, as they are stored; infinity has none ---- */
 
-float mase_float_decode(int64_t code, const struct mase_float_grid *g)
+float mase_float_decode(int64_t code, const struct mase_float_levels *levels)
 {
-    const float size = (float)value_of(code < 0 ? -code : code, ilogbf(g->steps), (int)g->emin);
+    const float size =
+        (float)value_of(code < 0 ? -code : code, ilogbf(levels->steps), (int)levels->emin);
     return code < 0 ? -size : size;
 }
 
-int64_t mase_float_encode(float q, const struct mase_float_grid *g)
+int64_t mase_float_encode(float q, const struct mase_float_levels *levels)
 {
     const float size = fabsf(q);
     int e;
-    if (!(size <= g->most)) /* NaN too */
+    if (!(size <= levels->most)) /* NaN too */
         return MASE_NO_CODE;
     frexpf(q, &e);
-    const int64_t above = size >= g->least ? e - 1 - (int64_t)g->emin : 0;
-    const double mantissa = ldexp((double)size, -(int)(g->emin + (float)above)) * (double)g->steps;
+    const int64_t above = size >= levels->least ? e - 1 - (int64_t)levels->emin : 0;
+    const double mantissa =
+        ldexp((double)size, -(int)(levels->emin + (float)above)) * (double)levels->steps;
     if (mantissa != rint(mantissa))
         return MASE_NO_CODE;
     /* the leading one of a normal number counts as one exponent more */
-    const int64_t code = above * (int64_t)g->steps + (int64_t)mantissa;
+    const int64_t code = above * (int64_t)levels->steps + (int64_t)mantissa;
     return q < 0 ? -code : code;
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     (void)shared;
-    return mase_float_decode(code, mase_minifloat_float_grid(opaque));
+    return mase_float_decode(code, mase_minifloat_float_levels(opaque));
 }
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
     (void)shared;
-    return mase_float_round(x, mase_minifloat_float_grid(opaque));
+    return mase_float_round(x, mase_minifloat_float_levels(opaque));
 }
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
     (void)shared;
-    return mase_float_encode(q, mase_minifloat_float_grid(opaque));
+    return mase_float_encode(q, mase_minifloat_float_levels(opaque));
 }
 
 static bool by_chance(const void *opaque)
 {
-    return mase_minifloat_float_grid(opaque)->direction == MASE_BY_CHANCE;
+    return mase_minifloat_float_levels(opaque)->direction == MASE_BY_CHANCE;
 }
 
 /* ---- rows ---- */
@@ -285,8 +287,8 @@ static enum mase_status resolve_preset(void *opaque, int width, int exponent_wid
 PRESETS
 #undef PRESET
 
-bool mase_float_grid_named(struct mase_float_grid *g, int *bits_, const char *name,
-                           enum mase_direction d)
+bool mase_float_levels_named(struct mase_float_levels *levels, int *bits_, const char *name,
+                             enum mase_direction d)
 {
     static const struct {
         const char *name;
@@ -306,7 +308,7 @@ bool mase_float_grid_named(struct mase_float_grid *g, int *bits_, const char *na
                 .specials = presets[i].specials,
                 .overflow = "saturate",
             };
-            *g = grid_of(&p, d);
+            *levels = levels_of(&p, d);
             *bits_ = presets[i].width;
             return true;
         }

@@ -22,44 +22,45 @@
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    const float e = mase_clamp(ceilf(log2f(fabsf(x) + MASE_TINY)), g.lo, g.hi);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
+    const float e = mase_clamp(ceilf(log2f(fabsf(x) + MASE_TINY)), levels.lo, levels.hi);
     const float scale = exp2f(e);
-    const float m = rintf(fabsf(x) / scale * g.mantissas);
-    const float cut = mase_clamp(m, 0.0f, g.mantissas - 1);
+    const float m = rintf(fabsf(x) / scale * levels.mantissas);
+    const float cut = mase_clamp(m, 0.0f, levels.mantissas - 1);
     (void)shared;
-    return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * (cut / g.mantissas));
+    return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * (cut / levels.mantissas));
 }
 
 /* ---- codes: all mantissas of the lowest exponent, then the upper half of each other's ---- */
 
-static float size_of(int64_t code, const struct mase_minifloat_grid *g)
+static float size_of(int64_t code, const struct mase_minifloat_levels *levels)
 {
-    const int64_t all = (int64_t)g->mantissas, half = all / 2;
+    const int64_t all = (int64_t)levels->mantissas, half = all / 2;
     const int64_t above = code < all || !half ? 0 : (code - all) / half + 1;
     const int64_t m = above ? half + (code - all) % half : code;
-    return ldexpf((float)m / g->mantissas, (int)(g->lo + (float)above));
+    return ldexpf((float)m / levels->mantissas, (int)(levels->lo + (float)above));
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
     (void)shared;
-    return code < 0 ? -size_of(-code, &g) : size_of(code, &g);
+    return code < 0 ? -size_of(-code, &levels) : size_of(code, &levels);
 }
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    const int64_t all = (int64_t)g.mantissas, half = all / 2;
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
+    const int64_t all = (int64_t)levels.mantissas, half = all / 2;
     int e;
     (void)shared;
     if (fabsf(q) <= MASE_KEPT)
         return 0;
     frexpf(q, &e); /* 2^(e-1) <= |q| < 2^e, the mantissa's upper half */
-    const int64_t above = (float)e > g.lo ? e - (int64_t)g.lo : 0;
-    const double m = ldexp(fabs((double)q), (int)(-g.lo - (float)above)) * (double)g.mantissas;
-    if (!isfinite(q) || (float)e > g.hi || m != rint(m) || m > (double)(all - 1))
+    const int64_t above = (float)e > levels.lo ? e - (int64_t)levels.lo : 0;
+    const double m =
+        ldexp(fabs((double)q), (int)(-levels.lo - (float)above)) * (double)levels.mantissas;
+    if (!isfinite(q) || (float)e > levels.hi || m != rint(m) || m > (double)(all - 1))
         return MASE_NO_CODE;
     const int64_t size = above ? all + (above - 1) * half + (int64_t)m - half : (int64_t)m;
     return q < 0 ? -size : size;
@@ -67,9 +68,9 @@ static int64_t code_of(float q, int64_t shared, const void *opaque)
 
 static int64_t top_of(const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    const int64_t all = (int64_t)g.mantissas;
-    return all - 1 + (int64_t)(g.hi - g.lo) * (all / 2);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
+    const int64_t all = (int64_t)levels.mantissas;
+    return all - 1 + (int64_t)(levels.hi - levels.lo) * (all / 2);
 }
 
 const struct mase_quant_info mase_quant_minifloat_denorm = {

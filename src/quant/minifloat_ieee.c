@@ -48,9 +48,10 @@ enum mase_status mase_minifloat_resolve(void *opaque, struct mase_err *err)
     return mase_minifloat_check(p->width, p->exponent_width, err);
 }
 
-struct mase_minifloat_grid mase_minifloat_grid(int64_t width, int64_t exponent_width, int64_t bias)
+struct mase_minifloat_levels mase_minifloat_levels(int64_t width, int64_t exponent_width,
+                                                   int64_t bias)
 {
-    return (struct mase_minifloat_grid){
+    return (struct mase_minifloat_levels){
         .lo = (float)-bias,
         .hi = (float)((INT64_C(1) << exponent_width) - 1 - bias),
         .mantissas = ldexpf(1.0f, (int)(width - exponent_width - 1)),
@@ -59,49 +60,51 @@ struct mase_minifloat_grid mase_minifloat_grid(int64_t width, int64_t exponent_w
 
 /* ---- rounding ---- */
 
-float mase_minifloat_ieee(float x, const struct mase_minifloat_grid *g)
+float mase_minifloat_ieee(float x, const struct mase_minifloat_levels *levels)
 {
-    const float e = mase_clamp(floorf(log2f(fabsf(x) + MASE_TINY)), g->lo, g->hi);
-    const float scale = exp2f(e), m = fabsf(x) / scale, most = g->mantissas - 1;
-    const float normal = mase_clamp(rintf(m * g->mantissas - g->mantissas), 0.0f, most);
-    const float low = mase_clamp(rintf(m * g->mantissas / 2), 0.0f, most);
-    const float mantissa = e > g->lo ? 1 + normal / g->mantissas : low / g->mantissas * 2;
+    const float e = mase_clamp(floorf(log2f(fabsf(x) + MASE_TINY)), levels->lo, levels->hi);
+    const float scale = exp2f(e), m = fabsf(x) / scale, most = levels->mantissas - 1;
+    const float normal = mase_clamp(rintf(m * levels->mantissas - levels->mantissas), 0.0f, most);
+    const float low = mase_clamp(rintf(m * levels->mantissas / 2), 0.0f, most);
+    const float mantissa =
+        e > levels->lo ? 1 + normal / levels->mantissas : low / levels->mantissas * 2;
     return mase_kept_or(x, mase_sign_of(x + MASE_TINY) * scale * mantissa);
 }
 
-struct mase_minifloat_grid mase_minifloat_grid_of(const void *opaque)
+struct mase_minifloat_levels mase_minifloat_levels_of(const void *opaque)
 {
     const struct mase_minifloat *p = opaque;
-    return mase_minifloat_grid(p->width, p->exponent_width, p->exponent_bias);
+    return mase_minifloat_levels(p->width, p->exponent_width, p->exponent_bias);
 }
 
 /* ---- codes: exponent and mantissa side by side, as they would be stored ---- */
 
-float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_grid *g)
+float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_levels *levels)
 {
-    const int64_t all = (int64_t)g->mantissas, size = code < 0 ? -code : code;
+    const int64_t all = (int64_t)levels->mantissas, size = code < 0 ? -code : code;
     const int64_t above = size / all, m = size % all;
-    const float v = above ? 1 + (float)m / g->mantissas : 2 * (float)m / g->mantissas;
-    return ldexpf(code < 0 ? -v : v, (int)(g->lo + (float)above));
+    const float v = above ? 1 + (float)m / levels->mantissas : 2 * (float)m / levels->mantissas;
+    return ldexpf(code < 0 ? -v : v, (int)(levels->lo + (float)above));
 }
 
-int64_t mase_minifloat_ieee_top(const struct mase_minifloat_grid *g)
+int64_t mase_minifloat_ieee_top(const struct mase_minifloat_levels *levels)
 {
-    return (int64_t)(g->hi - g->lo + 1) * (int64_t)g->mantissas - 1;
+    return (int64_t)(levels->hi - levels->lo + 1) * (int64_t)levels->mantissas - 1;
 }
 
-int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_grid *g)
+int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_levels *levels)
 {
-    const int64_t all = (int64_t)g->mantissas;
+    const int64_t all = (int64_t)levels->mantissas;
     int e;
     if (fabsf(q) <= MASE_KEPT)
         return 0;
     frexpf(q, &e); /* 2^(e-1) <= |q| < 2^e */
-    const int64_t above = (float)(e - 1) > g->lo ? e - 1 - (int64_t)g->lo : 0;
-    const double v = ldexp(fabs((double)q), (int)(-g->lo - (float)above)) * (double)g->mantissas;
-    const double m = above ? v - (double)g->mantissas : v / 2;
+    const int64_t above = (float)(e - 1) > levels->lo ? e - 1 - (int64_t)levels->lo : 0;
+    const double v =
+        ldexp(fabs((double)q), (int)(-levels->lo - (float)above)) * (double)levels->mantissas;
+    const double m = above ? v - (double)levels->mantissas : v / 2;
     const int64_t size = isfinite(q) && m == rint(m) ? above * all + (int64_t)m : -1;
-    if (size < 0 || size > mase_minifloat_ieee_top(g))
+    if (size < 0 || size > mase_minifloat_ieee_top(levels))
         return MASE_NO_CODE;
     return q < 0 ? -size : size;
 }
@@ -110,29 +113,29 @@ int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_grid *g)
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
     (void)shared;
-    return mase_minifloat_ieee(x, &g);
+    return mase_minifloat_ieee(x, &levels);
 }
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
     (void)shared;
-    return mase_minifloat_ieee_encode(q, &g);
+    return mase_minifloat_ieee_encode(q, &levels);
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
     (void)shared;
-    return mase_minifloat_ieee_decode(code, &g);
+    return mase_minifloat_ieee_decode(code, &levels);
 }
 
 static int64_t top_of(const void *opaque)
 {
-    const struct mase_minifloat_grid g = mase_minifloat_grid_of(opaque);
-    return mase_minifloat_ieee_top(&g);
+    const struct mase_minifloat_levels levels = mase_minifloat_levels_of(opaque);
+    return mase_minifloat_ieee_top(&levels);
 }
 
 const struct mase_quant_info mase_quant_minifloat_ieee = {

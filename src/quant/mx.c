@@ -39,7 +39,7 @@ struct mx {
     int64_t block_size, block_dim;
     const char *rounding;
     int bits; /* what follows from them */
-    struct mase_mx_grid grid;
+    struct mase_mx_levels levels;
 };
 
 static const char *const elements[] = { "fp8_e4m3", "fp8_e5m2", "fp6_e3m2", "fp6_e2m3",
@@ -60,7 +60,7 @@ static const struct mase_opt params[] = {
 };
 
 /* Integers are floats of one binade: code 1 of the only bit of exponent, m = 6, and no -0. */
-static const struct mase_float_grid int8 = {
+static const struct mase_float_levels int8 = {
     .emin = 0,
     .least = 1,
     .inverse = 1,
@@ -76,25 +76,25 @@ static const struct mase_float_grid int8 = {
 static enum mase_status resolve(void *opaque, struct mase_err *err)
 {
     struct mx *p = opaque;
-    struct mase_float_grid *g = &p->grid.element;
+    struct mase_float_levels *element = &p->levels.element;
     const enum mase_direction d = mase_direction_of(&p->rounding);
     int i = 0;
     (void)err;
     while (!mase_streq(elements[i], p->element))
         i++;
     p->element = elements[i]; /* one that outlives the file */
-    if (!mase_float_grid_named(g, &p->bits, p->element, d)) {
-        *g = int8;
-        g->direction = d;
+    if (!mase_float_levels_named(element, &p->bits, p->element, d)) {
+        *element = int8;
+        element->direction = d;
         p->bits = 8;
     }
-    p->grid.emax = (float)ilogbf(g->most);
+    p->levels.emax = (float)ilogbf(element->most);
     return MASE_OK;
 }
 
-const struct mase_mx_grid *mase_mx_grid(const void *opaque)
+const struct mase_mx_levels *mase_mx_levels(const void *opaque)
 {
-    return &((const struct mx *)opaque)->grid;
+    return &((const struct mx *)opaque)->levels;
 }
 
 static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role role,
@@ -114,31 +114,31 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
 
 static int64_t share(float largest, float around, const void *opaque)
 {
-    const int emax = (int)mase_mx_grid(opaque)->emax;
+    const int emax = (int)mase_mx_levels(opaque)->emax;
     const int e = largest >= FLT_MIN ? ilogbf(largest) - emax : LEAST_SCALE;
     (void)around;
     return !isfinite(largest) ? MASE_NO_CODE : e > LEAST_SCALE ? e : LEAST_SCALE;
 }
 
-/* x / 2^scale may be none of float32's, so the grid is moved to x instead; chance looks at x. */
+/* x / 2^scale may be none of float32's, so the levels are scaled instead; chance looks at x. */
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const struct mase_float_grid *g = &mase_mx_grid(opaque)->element;
+    const struct mase_float_levels *levels = &mase_mx_levels(opaque)->element;
     const int scale = (int)shared;
     int e;
     frexpf(x, &e);
-    e = e - 1 - scale > (int)g->emin ? e - 1 - scale : (int)g->emin;
-    const double steps = ldexp((double)x, -e - scale) * (double)g->steps;
-    const double q = ldexp(mase_direct(steps, g->direction, x) * (double)g->step, e);
-    const double cut = fabs(q) > (double)g->most ? copysign((double)g->most, q) : q;
-    return (float)ldexp(cut, scale) + g->zero;
+    e = e - 1 - scale > (int)levels->emin ? e - 1 - scale : (int)levels->emin;
+    const double steps = ldexp((double)x, -e - scale) * (double)levels->steps;
+    const double q = ldexp(mase_direct(steps, levels->direction, x) * (double)levels->step, e);
+    const double cut = fabs(q) > (double)levels->most ? copysign((double)levels->most, q) : q;
+    return (float)ldexp(cut, scale) + levels->zero;
 }
 
 /* ---- codes: those of the element ---- */
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    return ldexpf(mase_float_decode(code, &mase_mx_grid(opaque)->element), (int)shared);
+    return ldexpf(mase_float_decode(code, &mase_mx_levels(opaque)->element), (int)shared);
 }
 
 /* What is none of the format's may be too small to be divided exactly. The largest result has the
@@ -147,21 +147,21 @@ static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
     const float element = ldexpf(q, (int)-shared);
     return ldexpf(element, (int)shared) == q
-               ? mase_float_encode(element, &mase_mx_grid(opaque)->element)
+               ? mase_float_encode(element, &mase_mx_levels(opaque)->element)
                : MASE_NO_CODE;
 }
 
 static int64_t top_of(const void *opaque)
 {
-    const struct mase_float_grid *g = &mase_mx_grid(opaque)->element;
-    return mase_float_encode(g->most, g);
+    const struct mase_float_levels *levels = &mase_mx_levels(opaque)->element;
+    return mase_float_encode(levels->most, levels);
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
 {
-    const struct mase_mx_grid *g = mase_mx_grid(opaque);
+    const struct mase_mx_levels *levels = mase_mx_levels(opaque);
     (void)sign;
-    *high = ldexpf(g->element.most, 127 - (int)g->emax);
+    *high = ldexpf(levels->element.most, 127 - (int)levels->emax);
     *low = -*high;
 }
 
@@ -172,7 +172,7 @@ static int bits(const void *opaque)
 
 static bool by_chance(const void *opaque)
 {
-    return mase_mx_grid(opaque)->element.direction == MASE_BY_CHANCE;
+    return mase_mx_levels(opaque)->element.direction == MASE_BY_CHANCE;
 }
 
 const struct mase_quant_info mase_quant_mx = {

@@ -140,24 +140,24 @@ static float round_value(float x, int64_t shared, const void *opaque)
 /* ---- codes: those of minifloat_ieee, of what is left when the shared exponent is taken away ----
  */
 
-static struct mase_minifloat_grid grid_of(const struct mxfp *p)
+static struct mase_minifloat_levels levels_of(const struct mxfp *p)
 {
-    struct mase_minifloat_grid g = mase_minifloat_grid(
+    struct mase_minifloat_levels levels = mase_minifloat_levels(
         1 + p->element_exp_bits + p->element_frac_bits, p->element_exp_bits, bias_of(p));
-    g.hi = (float)(top_of(p) - bias_of(p));
-    return g;
+    levels.hi = (float)(top_of(p) - bias_of(p));
+    return levels;
 }
 
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(opaque);
-    return ldexpf(mase_minifloat_ieee_decode(code, &g), (int)shared);
+    const struct mase_minifloat_levels levels = levels_of(opaque);
+    return ldexpf(mase_minifloat_ieee_decode(code, &levels), (int)shared);
 }
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(opaque);
-    return mase_minifloat_ieee_encode(ldexpf(q, (int)-shared), &g);
+    const struct mase_minifloat_levels levels = levels_of(opaque);
+    return mase_minifloat_ieee_encode(ldexpf(q, (int)-shared), &levels);
 }
 
 /* Values that others rounded may be infinite: their block has the exponent of 1. */
@@ -172,8 +172,8 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
 
 static int64_t highest_code(const void *opaque)
 {
-    const struct mase_minifloat_grid g = grid_of(opaque);
-    return mase_minifloat_ieee_top(&g);
+    const struct mase_minifloat_levels levels = levels_of(opaque);
+    return mase_minifloat_ieee_top(&levels);
 }
 
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)

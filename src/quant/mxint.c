@@ -70,12 +70,12 @@ static int64_t bias_of(const struct mxint *p)
     return (INT64_C(1) << (p->scale_bits - 1)) - 1;
 }
 
-bool mase_mxint_grid(struct mase_mxint_grid *g, const void *opaque)
+bool mase_mxint_levels(struct mase_mxint_levels *levels, const void *opaque)
 {
     const struct mxint *p = opaque;
-    g->least = (float)-bias_of(p);
-    g->most = (float)((INT64_C(1) << p->scale_bits) - 1 - bias_of(p));
-    g->steps = ldexpf(1.0f, (int)p->element_bits - 1);
+    levels->least = (float)-bias_of(p);
+    levels->most = (float)((INT64_C(1) << p->scale_bits) - 1 - bias_of(p));
+    levels->steps = ldexpf(1.0f, (int)p->element_bits - 1);
     return !p->quantile_search;
 }
 
@@ -86,9 +86,10 @@ struct scaled {
 static struct scaled scaled_by(float largest, const struct mxint *p)
 {
     const float e = ceilf(log2f(largest > FLT_MIN ? largest : FLT_MIN));
-    struct mase_mxint_grid g;
-    mase_mxint_grid(&g, p);
-    return (struct scaled){ exp2f(e), exp2f(mase_clamp(e, g.least, g.most)), g.steps };
+    struct mase_mxint_levels levels;
+    mase_mxint_levels(&levels, p);
+    return (struct scaled){ exp2f(e), exp2f(mase_clamp(e, levels.least, levels.most)),
+                            levels.steps };
 }
 
 static float round_value(float x, const struct scaled *s)

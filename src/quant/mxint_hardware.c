@@ -88,25 +88,26 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
     return st;
 }
 
-struct mase_mxint_grid mase_mxint_hardware_grid(const void *opaque)
+struct mase_mxint_levels mase_mxint_hardware_levels(const void *opaque)
 {
     const struct hardware *p = opaque;
     const float half = ldexpf(1.0f, (int)p->exponent_width - 1);
-    return (struct mase_mxint_grid){ -half, half - 1, ldexpf(1.0f, (int)p->width - 1) };
+    return (struct mase_mxint_levels){ -half, half - 1, ldexpf(1.0f, (int)p->width - 1) };
 }
 
 static int64_t share(float largest, float around, const void *opaque)
 {
-    const struct mase_mxint_grid g = mase_mxint_hardware_grid(opaque);
+    const struct mase_mxint_levels levels = mase_mxint_hardware_levels(opaque);
     (void)around;
     if (!isfinite(largest))
         return MASE_NO_CODE;
-    return (int64_t)mase_clamp(ceilf(log2f(largest)) + g.least, g.least, g.most); /* log2(0) too */
+    return (int64_t)mase_clamp(ceilf(log2f(largest)) + levels.least, levels.least,
+                               levels.most); /* log2(0) too */
 }
 
 static float round_value(float x, int64_t shared, const void *opaque)
 {
-    const float steps = mase_mxint_hardware_grid(opaque).steps, scale = exp2f((float)shared);
+    const float steps = mase_mxint_hardware_levels(opaque).steps, scale = exp2f((float)shared);
     return mase_clamp(floorf(x / scale), -steps, steps - 1) * scale;
 }
 
@@ -114,7 +115,7 @@ static float round_value(float x, int64_t shared, const void *opaque)
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    const double steps = (double)mase_mxint_hardware_grid(opaque).steps;
+    const double steps = (double)mase_mxint_hardware_levels(opaque).steps;
     return mase_whole_code(ldexp((double)q, (int)-shared), -steps, steps - 1);
 }
 
@@ -122,10 +123,10 @@ static int64_t code_of(float q, int64_t shared, const void *opaque)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct mase_mxint_grid g = mase_mxint_hardware_grid(opaque);
+    const struct mase_mxint_levels levels = mase_mxint_hardware_levels(opaque);
     const int64_t first = share(mase_largest(q, n), NAN, opaque);
-    const struct mase_shared exponents = { first == MASE_NO_CODE ? (int64_t)g.least : first,
-                                           (int64_t)g.most, (int64_t)g.most };
+    const struct mase_shared exponents = { first == MASE_NO_CODE ? (int64_t)levels.least : first,
+                                           (int64_t)levels.most, (int64_t)levels.most };
     (void)sign;
     return mase_encode_sharing(code, shared, q, n, &exponents, code_of, opaque);
 }

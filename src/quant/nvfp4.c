@@ -29,7 +29,7 @@ struct nvfp4 {
     int64_t block_size, block_dim;
     double tensor_scale; /* 0: from the tensor */
     const char *rounding;
-    struct mase_float_grid element, scale; /* what follows */
+    struct mase_float_levels element, scale; /* what follows */
 };
 
 static const struct mase_opt params[] = {
@@ -45,8 +45,8 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
 {
     struct nvfp4 *p = opaque;
     int bits;
-    mase_float_grid_named(&p->element, &bits, "fp4_e2m1", mase_direction_of(&p->rounding));
-    mase_float_grid_named(&p->scale, &bits, "fp8_e4m3", MASE_TO_NEAREST_EVEN);
+    mase_float_levels_named(&p->element, &bits, "fp4_e2m1", mase_direction_of(&p->rounding));
+    mase_float_levels_named(&p->scale, &bits, "fp8_e4m3", MASE_TO_NEAREST_EVEN);
     if (p->tensor_scale == 0 || p->tensor_scale >= (double)FLT_MIN)
         return MASE_OK;
     return mase_fail(err, MASE_EVALUE, "tensor_scale = %g is neither 0 nor within 2^-126 .. 2^115",
@@ -102,7 +102,7 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
 
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
-    struct mase_float_grid nearest = ((const struct nvfp4 *)opaque)->element;
+    struct mase_float_levels nearest = ((const struct nvfp4 *)opaque)->element;
     nearest.direction = MASE_TO_NEAREST_EVEN;
     const int64_t code =
         mase_float_encode(mase_float_round(q / mase_shared_float(shared), &nearest), &nearest);

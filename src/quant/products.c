@@ -62,21 +62,21 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
 
 /* ---- rounding ---- */
 
-static bool grid(struct mase_grid *g, const void *opaque, int64_t index, enum mase_sign sign)
+static bool uniform(struct mase_uniform *u, const void *opaque, int64_t index, enum mase_sign sign)
 {
     const struct products *p = opaque;
     const struct mase_value *v =
         is_list(p->step) ? p->step->items[index < p->step->count ? index : 0] : p->step;
-    *g = mase_products_grid(v ? (float)mase_value_number(v) : 1.0f, sign);
+    *u = mase_products_uniform(v ? (float)mase_value_number(v) : 1.0f, sign);
     return v != NULL;
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
-    struct mase_grid g;
-    if (grid(&g, opaque, b->index, sign))
-        mase_grid_quantize(q, x, b, &g);
+    struct mase_uniform u;
+    if (uniform(&u, opaque, b->index, sign))
+        mase_uniform_quantize(q, x, b, &u);
     for (int64_t r = 0; r < b->rows && !((const struct products *)opaque)->step; r++)
         memmove(q + b->row[r], x + b->row[r], (size_t)b->lanes * sizeof *q);
 }
@@ -86,25 +86,25 @@ static void quantize(float *q, const float *x, const struct mase_block *b, const
 static float decode(int64_t code, int64_t shared, const void *opaque)
 {
     const uint32_t bits = (uint32_t)shared;
-    struct mase_grid g;
-    grid(&g, opaque, 0, MASE_SIGNED);
+    struct mase_uniform u;
+    uniform(&u, opaque, 0, MASE_SIGNED);
     if (bits)
-        memcpy(&g.scale, &bits, sizeof bits);
-    return (float)code * g.scale;
+        memcpy(&u.scale, &bits, sizeof bits);
+    return (float)code * u.scale;
 }
 
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
     uint32_t bits;
-    struct mase_grid g;
-    const bool known = grid(&g, opaque, *shared, sign);
+    struct mase_uniform u;
+    const bool known = uniform(&u, opaque, *shared, sign);
     bool all = true;
-    memcpy(&bits, &g.scale, sizeof bits);
+    memcpy(&bits, &u.scale, sizeof bits);
     *shared = bits;
     for (int64_t i = 0; i < n; i++) {
-        const float c = rintf(q[i] / g.scale);
-        const bool ok = known && fabsf(c) < 0x1p31f && c * g.scale == q[i];
+        const float c = rintf(q[i] / u.scale);
+        const bool ok = known && fabsf(c) < 0x1p31f && c * u.scale == q[i];
         code[i] = ok ? (int64_t)c : MASE_NO_CODE;
         all &= ok;
     }
@@ -135,7 +135,7 @@ const struct mase_quant_info mase_quant_products = {
     .limits = mase_unbounded_limits,
     .range = range,
     .bits = mase_thirty_two_bits,
-    .grid = grid,
+    .uniform = uniform,
 };
 
 /* ---- steps ---- */
@@ -147,16 +147,16 @@ bool mase_format_is_open(const struct mase_format *f)
 
 bool mase_format_is_scaled(const struct mase_format *f)
 {
-    struct mase_grid g;
+    struct mase_uniform u;
     if (!f || f->kind == MASE_QUANT_products)
         return false;
-    return f->row->learned ? f->row->learned->sized : mase_format_grid(&g, f, 0, MASE_SIGNED);
+    return f->row->learned ? f->row->learned->sized : mase_format_uniform(&u, f, 0, MASE_SIGNED);
 }
 
-struct mase_grid mase_products_grid(float step, enum mase_sign sign)
+struct mase_uniform mase_products_uniform(float step, enum mase_sign sign)
 {
-    return (struct mase_grid){ mase_clamp(step, 0x1p-90f, 0x1p90f),
-                               sign == MASE_SIGNED ? -INFINITY : 0.0f, INFINITY };
+    return (struct mase_uniform){ mase_clamp(step, 0x1p-90f, 0x1p90f),
+                                  sign == MASE_SIGNED ? -INFINITY : 0.0f, INFINITY };
 }
 
 /* Where block b begins along a dimension, and where it ends. */
@@ -172,7 +172,7 @@ static void place(int64_t *from, int64_t *to, const struct mase_blocks *blocks, 
     *to = *to < blocks->shape.dim[axis] ? *to : blocks->shape.dim[axis];
 }
 
-/* Which of the parts along a dimension the blocks lie in. Single values that share one grid are one
+/* Which of the parts along a dimension the blocks lie in. Single values that share one step are one
  * block. */
 static void spread(struct mase_factor_spread *s, struct mase_arena *a, const struct mase_factor *f,
                    enum mase_role role, int axis, int64_t parts)
@@ -242,9 +242,9 @@ static float *steps_of(struct mase_arena *a, const struct mase_factor *f, int64_
 {
     float *step = mase_new_array(a, float, (size_t)blocks);
     for (int64_t b = 0; b < blocks; b++) {
-        struct mase_grid g = { .scale = NAN };
-        mase_format_grid(&g, f->format, b, f->sign);
-        step[b] = g.scale;
+        struct mase_uniform u = { .scale = NAN };
+        mase_format_uniform(&u, f->format, b, f->sign);
+        step[b] = u.scale;
     }
     return step;
 }
@@ -261,8 +261,8 @@ const struct mase_format *mase_products_now(struct mase_products *p)
     mase_products_steps(step, p, room, steps_of(&a, &p->data, p->of_data.blocks),
                         steps_of(&a, &p->weight, p->of_weight.blocks));
     for (int64_t o = 0; o < p->outputs; o++) {
-        const struct mase_grid g = mase_products_grid(step[o], MASE_SIGNED);
-        mase_value_push(&a, list, mase_value_float(&a, (double)g.scale));
+        const struct mase_uniform u = mase_products_uniform(step[o], MASE_SIGNED);
+        mase_value_push(&a, list, mase_value_float(&a, (double)u.scale));
     }
     mase_value_push(&a, all, list);
     if (mase_format_from_list(&now, MASE_QUANT_products, all, &err))

@@ -13,20 +13,20 @@
 #define QUANT(name, kernel) extern const struct mase_quant_info mase_quant_##name;
 #include <mase/quants.def>
 
-/* One value, and a block, on a grid (step_grid.c). */
-float mase_grid_round(float x, const struct mase_grid *g);
-void mase_grid_quantize(float *q, const float *x, const struct mase_block *b,
-                        const struct mase_grid *g);
+/* Round one value, and a block (uniform.c). */
+float mase_uniform_round(float x, const struct mase_uniform *u);
+void mase_uniform_quantize(float *q, const float *x, const struct mase_block *b,
+                           const struct mase_uniform *u);
 
 /* Is it 1 from zero on, else -1? (binary.c) */
 bool mase_binary_is_sign(const struct mase_format *f);
 
 /* What rounding to block_fp needs to know: the exponents that a block may have, and how many
  * mantissas there are (block_fp.c). */
-struct mase_block_fp_grid {
+struct mase_block_fp_levels {
     float lo, hi, mantissas;
 };
-struct mase_block_fp_grid mase_block_fp_grid(const void *params);
+struct mase_block_fp_levels mase_block_fp_levels(const void *params);
 
 /* ---- rounding ---- */
 
@@ -40,16 +40,16 @@ double mase_direct(double steps, enum mase_direction d, float x);
 float mase_chance_at(float x);
 
 /* What rounding to integer needs to know: q = clamp(round(x scale), lo, hi) / scale (integer.c). */
-struct mase_integer_grid {
+struct mase_integer_levels {
     float scale; /* a power of two */
     float lo, hi;
     enum mase_direction direction;
 };
-struct mase_integer_grid mase_integer_grid(const void *params, enum mase_sign sign);
+struct mase_integer_levels mase_integer_levels(const void *params, enum mase_sign sign);
 
 /* Floating point with subnormals (minifloat.c): steps of 2^-m times the power of two that is not
  * above |x|, or 2^emin if that is more. Everything is a float32, so that kernels need no more. */
-struct mase_float_grid {
+struct mase_float_levels {
     float emin;           /* an integer, -126 .. 127 */
     float least, inverse; /* 2^emin, the smallest normal value, and 2^-emin */
     float steps, step;    /* 2^m, 2^-m */
@@ -59,22 +59,22 @@ struct mase_float_grid {
     float zero;           /* is added to results: -0.0 changes nothing, 0.0 leaves no -0.0 */
     enum mase_direction direction;
 };
-float mase_float_round(float x, const struct mase_float_grid *g);
+float mase_float_round(float x, const struct mase_float_levels *levels);
 /* Codes: exponent and mantissa side by side, as they are stored, with the sign of the value. */
-float mase_float_decode(int64_t code, const struct mase_float_grid *g);
-int64_t mase_float_encode(float q, const struct mase_float_grid *g);
+float mase_float_decode(int64_t code, const struct mase_float_levels *levels);
+int64_t mase_float_encode(float q, const struct mase_float_levels *levels);
 /* Of the parameters of minifloat and its presets. */
-const struct mase_float_grid *mase_minifloat_float_grid(const void *params);
+const struct mase_float_levels *mase_minifloat_float_levels(const void *params);
 /* By the name of a preset: "fp8_e4m3". What exceeds it saturates. NULL if there is none. */
-bool mase_float_grid_named(struct mase_float_grid *g, int *bits, const char *name,
-                           enum mase_direction d);
+bool mase_float_levels_named(struct mase_float_levels *levels, int *bits, const char *name,
+                             enum mase_direction d);
 
 /* Such elements and a power of two for each block (mx.c). */
-struct mase_mx_grid {
-    struct mase_float_grid element;
+struct mase_mx_levels {
+    struct mase_float_levels element;
     float emax; /* the exponent of the largest element */
 };
-const struct mase_mx_grid *mase_mx_grid(const void *params);
+const struct mase_mx_levels *mase_mx_levels(const void *params);
 
 /* ---- rows of parameters ---- */
 
@@ -136,47 +136,48 @@ static inline float mase_kept_or(float x, float q)
 }
 
 /* Floating point with a sign, exponents lo .. hi and so many mantissas. */
-struct mase_minifloat_grid {
+struct mase_minifloat_levels {
     float lo, hi, mantissas;
 };
-struct mase_minifloat_grid mase_minifloat_grid(int64_t width, int64_t exponent_width, int64_t bias);
-/* Parameters that several formats have, resolved and as a grid (minifloat_ieee.c). */
+struct mase_minifloat_levels mase_minifloat_levels(int64_t width, int64_t exponent_width,
+                                                   int64_t bias);
+/* Parameters that several formats have, resolved and as levels (minifloat_ieee.c). */
 struct mase_minifloat {
     int64_t width, exponent_width, exponent_bias;
 };
 extern const struct mase_opt mase_minifloat_params[];
 mase_quant_resolve_fn mase_minifloat_resolve;
-struct mase_minifloat_grid mase_minifloat_grid_of(const void *minifloat);
-float mase_minifloat_ieee(float x, const struct mase_minifloat_grid *g);
-float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_grid *g);
+struct mase_minifloat_levels mase_minifloat_levels_of(const void *minifloat);
+float mase_minifloat_ieee(float x, const struct mase_minifloat_levels *levels);
+float mase_minifloat_ieee_decode(int64_t code, const struct mase_minifloat_levels *levels);
 /* MASE_NO_CODE when q is none of its values; what is kept counts as zero. */
-int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_grid *g);
-int64_t mase_minifloat_ieee_top(const struct mase_minifloat_grid *g); /* the highest code */
+int64_t mase_minifloat_ieee_encode(float q, const struct mase_minifloat_levels *levels);
+int64_t mase_minifloat_ieee_top(const struct mase_minifloat_levels *levels); /* the highest code */
 /* Sign and mantissa must fit: an error that names width. */
 enum mase_status mase_minifloat_check(int64_t width, int64_t exponent_width, struct mase_err *err);
 
 /* Integers of -steps .. steps - 1 with a power of two for each block, 2^least .. 2^most (mxint.c
  * and mxint_hardware.c). */
-struct mase_mxint_grid {
+struct mase_mxint_levels {
     float least, most, steps;
 };
 /* False: each block looks for the best power. */
-bool mase_mxint_grid(struct mase_mxint_grid *g, const void *params);
-struct mase_mxint_grid mase_mxint_hardware_grid(const void *params);
+bool mase_mxint_levels(struct mase_mxint_levels *levels, const void *params);
+struct mase_mxint_levels mase_mxint_hardware_levels(const void *params);
 
 /* Integers lo .. hi, of which `steps` are the largest value of a block (scale_integer.c). */
-struct mase_scaled_grid {
+struct mase_scaled_levels {
     float lo, hi, steps;
 };
-struct mase_scaled_grid mase_scaled_grid(const void *params, enum mase_sign sign);
+struct mase_scaled_levels mase_scaled_levels(const void *params, enum mase_sign sign);
 
 /* Powers of two with a sign and exponents lo .. hi; no zero. */
-struct mase_log_grid {
+struct mase_log_levels {
     int64_t lo, hi;
 };
-float mase_log_round(float x, const struct mase_log_grid *g);
-float mase_log_decode(int64_t code, const struct mase_log_grid *g);
-int64_t mase_log_encode(float q, const struct mase_log_grid *g);
+float mase_log_round(float x, const struct mase_log_levels *levels);
+float mase_log_decode(int64_t code, const struct mase_log_levels *levels);
+int64_t mase_log_encode(float q, const struct mase_log_levels *levels);
 
 /* The largest magnitude of each of n lanes from `from` on; NaN where one of a lane's values is. */
 void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
@@ -230,7 +231,7 @@ bool mase_format_is_open(const struct mase_format *f);
 /* Are its values codes times steps that are any numbers, told or learned? Then hardware adds a bias
  * in steps of the products. */
 bool mase_format_is_scaled(const struct mase_format *f);
-struct mase_grid mase_products_grid(float step, enum mase_sign sign);
+struct mase_uniform mase_products_uniform(float step, enum mase_sign sign);
 
 /* What is multiplied; the shape of data is that of one sample, of rank 1 and more. */
 struct mase_factor {
@@ -258,7 +259,7 @@ void mase_products_init(struct mase_products *p, struct mase_arena *a);
  * floats. A step that is NaN makes NaN. */
 void mase_products_steps(float *step, const struct mase_products *p, float *room, const float *data,
                          const float *weight);
-/* products with its steps; both formats have grids. */
+/* products with its steps; both formats are uniform. */
 const struct mase_format *mase_products_now(struct mase_products *p);
 
 /* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */

@@ -51,24 +51,24 @@ static enum mase_status fits(const struct mase_shape *s, enum mase_role role, co
                      "one vector of all samples");
 }
 
-struct mase_scaled_grid mase_scaled_grid(const void *opaque, enum mase_sign sign)
+struct mase_scaled_levels mase_scaled_levels(const void *opaque, enum mase_sign sign)
 {
     const struct scale_integer *p = opaque;
     const float steps = ldexpf(1.0f, (int)p->width - (sign == MASE_SIGNED ? 1 : 0));
-    return (struct mase_scaled_grid){ sign == MASE_SIGNED ? -steps : 0.0f, steps - 1, steps };
+    return (struct mase_scaled_levels){ sign == MASE_SIGNED ? -steps : 0.0f, steps - 1, steps };
 }
 
 static void quantize(float *q, const float *x, const struct mase_block *b, const void *opaque,
                      enum mase_sign sign)
 {
-    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
+    const struct mase_scaled_levels levels = mase_scaled_levels(opaque, sign);
     for (int64_t l = 0; l < b->lanes; l++) {
         float largest;
         mase_block_largest(&largest, x, b, l, 1);
-        const float s = g.steps / (largest + MASE_TINY);
+        const float s = levels.steps / (largest + MASE_TINY);
         for (int64_t r = 0; r < b->rows; r++) {
             const int64_t i = b->row[r] + l;
-            q[i] = mase_clamp(rintf(x[i] * s), g.lo, g.hi) / s;
+            q[i] = mase_clamp(rintf(x[i] * s), levels.lo, levels.hi) / s;
         }
     }
 }
@@ -112,8 +112,8 @@ static float find_scale(const float *q, int64_t n, float lo, float hi)
 static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, const void *opaque,
                    enum mase_sign sign)
 {
-    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
-    const float s = find_scale(q, n, g.lo, g.hi);
+    const struct mase_scaled_levels levels = mase_scaled_levels(opaque, sign);
+    const float s = find_scale(q, n, levels.lo, levels.hi);
     *shared = mase_share_float(s);
     for (int64_t i = 0; i < n; i++)
         code[i] = s > 0 ? (int64_t)rintf(q[i] * s) : MASE_NO_CODE;
@@ -122,9 +122,9 @@ static bool encode(int64_t *code, int64_t *shared, const float *q, int64_t n, co
 
 static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sign sign)
 {
-    const struct mase_scaled_grid g = mase_scaled_grid(opaque, sign);
-    *low = (int64_t)g.lo;
-    *high = (int64_t)g.hi;
+    const struct mase_scaled_levels levels = mase_scaled_levels(opaque, sign);
+    *low = (int64_t)levels.lo;
+    *high = (int64_t)levels.hi;
 }
 
 const struct mase_quant_info mase_quant_scale_integer = {

@@ -3,7 +3,7 @@
  *
  * Floats come from A, formats from B, or from A when there is no B, or from the configuration. A B
  * that is a file of weights holds values that someone else quantised: they are judged as they are.
- * The check that every value lies on its format's grid and in its range decides the exit status.
+ * The check that its format represents every value decides the exit status.
  */
 #include <inttypes.h>
 
@@ -131,7 +131,7 @@ static const char *lost_in(struct mase_arena *a, const struct job *j)
     return text;
 }
 
-static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t *values)
+static struct mase_sheet summary(const struct job *j, int64_t *unrepresentable, int64_t *values)
 {
     static const char *const headers[] = { "Parameter", "Format",    "Step",       "Lowest",
                                            "Highest",   "Values",    "Zeros",      "Off grid",
@@ -155,20 +155,20 @@ static struct mase_sheet summary(const struct job *j, int64_t *off_grid, int64_t
         mase_cli_set_real(&s.table, row, 4, p->high);
         mase_table_setf(&s.table, row, 5, "%" PRId64, p->error.count);
         mase_table_setf(&s.table, row, 6, "%" PRId64, mase_tensor_sparsity(&p->q).zeros);
-        mase_table_setf(&s.table, row, 7, "%" PRId64, p->off_grid);
+        mase_table_setf(&s.table, row, 7, "%" PRId64, p->unrepresentable);
         mase_table_setf(&s.table, row, 8, "%" PRId64, p->saturated);
         mase_cli_set_error(&s.table, row, 9, p->error.max);
         mase_cli_set_error(&s.table, row, 10, p->error.mean);
         mase_table_setf(&s.table, row, 11, "%.2f", p->error.sqnr);
-        *off_grid += p->off_grid;
+        *unrepresentable += p->unrepresentable;
         *values += p->error.count;
     }
     const char *cut = lost_in(a, j);
     s.title =
-        *off_grid
+        *unrepresentable
             ? mase_arena_printf(
                   a, "%" PRId64 " of %" PRId64 " values are off their grid or out of range%s",
-                  *off_grid, *values, cut)
+                  *unrepresentable, *values, cut)
             : mase_arena_printf(a, "all %" PRId64 " values lie on their grid and in their range%s",
                                 *values, cut);
     return s;
@@ -229,18 +229,18 @@ static struct mase_sheet numbers(const struct job *j)
 static enum mase_status report(struct job *j, struct mase_err *err)
 {
     struct mase_sheet sheets[2];
-    int64_t off_grid = 0, values = 0;
+    int64_t unrepresentable = 0, values = 0;
     const bool all = mase_cli_text(j->c, MASE_CLI_node) != NULL;
     MASE_TRY(collect(j, err));
     MASE_TRY(select_node(j, err));
-    sheets[0] = summary(j, &off_grid, &values);
+    sheets[0] = summary(j, &unrepresentable, &values);
     if (all)
         sheets[1] = numbers(j);
     mase_cli_put_sheets(j->c, sheets, all ? 2 : 1);
-    if (off_grid)
+    if (unrepresentable)
         return mase_fail(err, MASE_EVALUE,
                          "%" PRId64 " of %" PRId64 " values are off their grid or out of range",
-                         off_grid, values);
+                         unrepresentable, values);
     return MASE_OK;
 }
 

@@ -16,16 +16,17 @@ enum {
     PROBES = 2048 /* points at which a format is asked for its nearest value */
 };
 
-/* ---- the grid ---- */
+/* ---- the values of a format ---- */
 
 /* The values of a format, found by asking: it need not be one of equal steps. */
-struct grid {
+struct representable {
     double code[PROBES];
     int codes;
     double limit[2];
 };
 
-static void find_grid(struct grid *g, const struct mase_report_spread *s, double min, double max)
+static void find_representable(struct representable *g, const struct mase_report_spread *s,
+                               double min, double max)
 {
     float q[PROBES], limit[2];
     mase_format_limits(&limit[0], &limit[1], s->rounding.format, s->rounding.sign);
@@ -43,7 +44,7 @@ static void find_grid(struct grid *g, const struct mase_report_spread *s, double
 }
 
 /* Where values share an exponent, what one of them can be depends on the others. */
-static bool has_grid(const struct mase_format *f)
+static bool has_fixed_values(const struct mase_format *f)
 {
     return f && !mase_format_has_blocks(f);
 }
@@ -117,14 +118,14 @@ static void put_histogram(struct mase_str *out, const struct mase_report *r,
 {
     struct mase_plot_histogram h = { .title = mase_arena_printf(r->arena, "Histogram of %s of %s",
                                                                 s->operand, s->node->name) };
-    struct grid grid;
+    struct representable values;
     if (!read_histogram(&h, r->arena, s))
         return;
-    if (has_grid(s->rounding.format)) {
-        find_grid(&grid, s, h.min, h.max);
-        h.code = grid.code;
-        h.codes = grid.codes;
-        h.limit = grid.limit;
+    if (has_fixed_values(s->rounding.format)) {
+        find_representable(&values, s, h.min, h.max);
+        h.code = values.code;
+        h.codes = values.codes;
+        h.limit = values.limit;
     }
     mase_str_add(out, "<figure class=\"card\"><h4><a href=\"#layer-");
     mase_markup_add(out, s->node->name);

@@ -9,26 +9,26 @@
 #include "exec/reference/ref_derived.h"
 #include "quant/quant.h"
 
-/* A format that is no grid has bounds all the same. */
-static struct mase_grid grid_of(const struct mase_rounding_back *r, int64_t block)
+/* A format that is not uniform is bounded by its lowest and highest value. */
+static struct mase_uniform bounds_of(const struct mase_rounding_back *r, int64_t block)
 {
     const struct mase_format *f = r->how->format;
     const float *value[MASE_LEARNED_MAX] = { NULL };
-    struct mase_grid g = { .scale = 1 };
+    struct mase_uniform u = { .scale = 1 };
     for (int j = 0; j < mase_format_learned(f); j++)
         value[j] = mase_f32(r->value[j]);
     if (value[0])
-        return mase_learned_grid(f, value, block, r->how->sign);
-    if (!mase_format_grid(&g, f, block, r->how->sign))
-        mase_format_limits(&g.lo, &g.hi, f, r->how->sign);
-    return g;
+        return mase_learned_uniform(f, value, block, r->how->sign);
+    if (!mase_format_uniform(&u, f, block, r->how->sign))
+        mase_format_limits(&u.lo, &u.hi, f, r->how->sign);
+    return u;
 }
 
-static void value_back(const struct mase_rounding_back *r, const struct mase_grid *g, int64_t i,
+static void value_back(const struct mase_rounding_back *r, const struct mase_uniform *u, int64_t i,
                        double sum[3])
 {
-    const float dy = mase_f32(r->dy)[i], v = mase_f32(r->x)[i] / g->scale;
-    const bool low = v<g->lo, high = v> g->hi;
+    const float dy = mase_f32(r->dy)[i], v = mase_f32(r->x)[i] / u->scale;
+    const bool low = v<u->lo, high = v> u->hi;
     mase_f32(r->dx)[i] = low || high ? 0.0f : dy;
     if (low || high)
         sum[low ? 1 : 2] += (double)dy;
@@ -63,12 +63,12 @@ void mase_ref_round_back(const struct mase_rounding_back *r, struct mase_arena *
     struct mase_blocks b = mase_format_blocks(r->how->format, &one, r->how->role);
     int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest + 1);
     for (int64_t block = 0; block < b.count; block++) {
-        const struct mase_grid g = grid_of(r, block);
+        const struct mase_uniform u = bounds_of(r, block);
         const int64_t count = mase_blocks_offsets(&b, block, offset);
         double sum[3] = { 0.0, 0.0, 0.0 };
         for (int64_t k = 0; k < count; k++)
             for (int64_t n = 0; n < samples; n++)
-                value_back(r, &g, n * each + offset[k], sum);
+                value_back(r, &u, n * each + offset[k], sum);
         learn(r, block, sum, count);
     }
 }

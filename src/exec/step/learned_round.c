@@ -1,5 +1,5 @@
 /*
- * learned_round.c - rounding to grids in plans that train: what was cut passes no gradient back,
+ * learned_round.c - uniform rounding in plans that train: clamped values pass no gradient back,
  * and steps and bounds may themselves be learned (plan_formats.h).
  *
  * Each block has a step and bounds. A learned one is a parameter like any other; its gradient is
@@ -90,7 +90,7 @@ struct mase_learned_rounding *mase_learned_rounding(struct mase_plan *p,
     if (!g->row)
         whole(g, &p->arena);
     map_rows(g, &p->arena);
-    g->grid = mase_new_array(&p->arena, struct mase_grid, (size_t)g->blocks);
+    g->uniform = mase_new_array(&p->arena, struct mase_uniform, (size_t)g->blocks);
     if (learned && p->train && g->how.role == MASE_ROLE_DATA)
         g->seen = mase_new_array(&p->arena, struct mase_block_size, (size_t)g->blocks);
     return g;
@@ -109,13 +109,14 @@ static const float *const *values(const struct mase_learned_rounding *g, const f
     return at;
 }
 
-/* A format without blocks that is no grid either has bounds all the same: those of its values. */
-static struct mase_grid bounds_of(const struct mase_format *f, int64_t block, enum mase_sign sign)
+/* A format without blocks that is not uniform is bounded by its lowest and highest value. */
+static struct mase_uniform bounds_of(const struct mase_format *f, int64_t block,
+                                     enum mase_sign sign)
 {
-    struct mase_grid g = { .scale = 1 };
-    if (!mase_format_grid(&g, f, block, sign))
-        mase_format_limits(&g.lo, &g.hi, f, sign);
-    return g;
+    struct mase_uniform u = { .scale = 1 };
+    if (!mase_format_uniform(&u, f, block, sign))
+        mase_format_limits(&u.lo, &u.hi, f, sign);
+    return u;
 }
 
 static void block_steps(float *step, const struct mase_factor *f, int64_t blocks,
@@ -125,7 +126,7 @@ static void block_steps(float *step, const struct mase_factor *f, int64_t blocks
     for (int j = 0; j < MASE_LEARNED_MAX && value[j]; j++)
         at[j] = value[j]->x;
     for (int64_t b = 0; b < blocks; b++)
-        step[b] = value[0] ? mase_learned_grid(f->format, at, b, f->sign).scale
+        step[b] = value[0] ? mase_learned_uniform(f->format, at, b, f->sign).scale
                            : bounds_of(f->format, b, f->sign).scale;
 }
 
@@ -137,7 +138,7 @@ static void refresh_products(const struct mase_learned_rounding *g)
     block_steps(p->of_weight, &q->weight, q->of_weight.blocks, p->value[1]);
     mase_products_steps(p->step, q, p->room, p->of_data, p->of_weight);
     for (int64_t b = 0; b < g->blocks; b++)
-        g->grid[b] = mase_products_grid(p->step[b], g->how.sign);
+        g->uniform[b] = mase_products_uniform(p->step[b], g->how.sign);
 }
 
 bool mase_learned_rounding_moves(const struct mase_learned_rounding *g)
@@ -154,8 +155,8 @@ void mase_learned_rounding_refresh(const struct mase_learned_rounding *g)
     }
     const struct mase_format *f = g->how.format;
     for (int64_t b = 0; b < g->blocks; b++)
-        g->grid[b] = g->learned ? mase_learned_grid(f, values(g, at), b, g->how.sign)
-                                : bounds_of(f, b, g->how.sign);
+        g->uniform[b] = g->learned ? mase_learned_uniform(f, values(g, at), b, g->how.sign)
+                                   : bounds_of(f, b, g->how.sign);
 }
 
 static struct mase_block block_at(const struct mase_learned_rounding *g, int64_t b, int64_t lanes)
@@ -196,7 +197,8 @@ void mase_learned_rounding_rows(const struct mase_learned_rounding *g, const str
                                 float *y, const float *x, int64_t lanes, int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++)
-        k->quantize_grid(y + r * g->stride, x + r * g->stride, &g->grid[g->block_of[r]], lanes);
+        k->quantize_uniform(y + r * g->stride, x + r * g->stride, &g->uniform[g->block_of[r]],
+                            lanes);
 }
 
 /* Of one sample, whose values lie side by side. */
@@ -204,11 +206,11 @@ void mase_learned_rounding_single(const struct mase_learned_rounding *g,
                                   const struct mase_kernels *k, float *y, const float *x)
 {
     if (g->blocks == 1) {
-        k->quantize_grid(y, x, g->grid, (g->rows + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
+        k->quantize_uniform(y, x, g->uniform, (g->rows + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
         return;
     }
     for (int64_t r = 0; r < g->rows; r++)
-        y[r] = mase_grid_round(x[r], &g->grid[g->block_of[r]]);
+        y[r] = mase_uniform_round(x[r], &g->uniform[g->block_of[r]]);
 }
 
 void mase_learned_rounding_rows_back(const struct mase_learned_rounding *g,
@@ -217,8 +219,8 @@ void mase_learned_rounding_rows_back(const struct mase_learned_rounding *g,
                                      int64_t from, int64_t to)
 {
     for (int64_t r = from; r < to; r++)
-        k->quantize_grid_back(dx + r * g->stride, sum + 3 * r, dy + r * g->stride,
-                              x + r * g->stride, &g->grid[g->block_of[r]], add, lanes);
+        k->quantize_uniform_back(dx + r * g->stride, sum + 3 * r, dy + r * g->stride,
+                                 x + r * g->stride, &g->uniform[g->block_of[r]], add, lanes);
 }
 
 /* ---- what is learned ---- */
@@ -286,16 +288,16 @@ void mase_learned_rounding_dense(const struct mase_learned_rounding *g,
     for (int64_t b = 0; b < g->blocks; b++) {
         const struct mase_block block = block_at(g, b, 1);
         if (block.rows == 1) {
-            y[block.row[0]] = mase_grid_round(x[block.row[0]], &g->grid[b]);
+            y[block.row[0]] = mase_uniform_round(x[block.row[0]], &g->uniform[b]);
             continue;
         }
         if (lies_together(&block)) {
-            k->quantize_grid(y + block.row[0], x + block.row[0], &g->grid[b], block.rows);
+            k->quantize_uniform(y + block.row[0], x + block.row[0], &g->uniform[b], block.rows);
             continue;
         }
         for (int64_t i = 0, n; i < block.rows; i += n) {
             n = gather(lane, x, &block, i);
-            k->quantize_grid(lane, lane, &g->grid[b], vectors(n));
+            k->quantize_uniform(lane, lane, &g->uniform[b], vectors(n));
             for (int64_t j = 0; j < n; j++)
                 y[block.row[i + j]] = lane[j];
         }
@@ -304,7 +306,7 @@ void mase_learned_rounding_dense(const struct mase_learned_rounding *g,
 
 /* Value by value, side by side in a buffer. */
 static void scattered_back(const struct mase_step *s, const struct mase_block *block,
-                           const struct mase_grid *g, float all[3], float *dx, const float *dy,
+                           const struct mase_uniform *u, float all[3], float *dx, const float *dy,
                            const float *x, bool add)
 {
     float lane[AT_ONCE], d[AT_ONCE];
@@ -312,7 +314,7 @@ static void scattered_back(const struct mase_step *s, const struct mase_block *b
         float sum[3];
         n = gather(lane, x, block, i);
         gather(d, dy, block, i);
-        s->plan->k->quantize_grid_back(d, sum, d, lane, g, false, vectors(n));
+        s->plan->k->quantize_uniform_back(d, sum, d, lane, u, false, vectors(n));
         for (int64_t j = 0; j < n && dx; j++) {
             float *to = &dx[block->row[i + j]];
             *to = add ? *to + d[j] : d[j];
@@ -323,10 +325,10 @@ static void scattered_back(const struct mase_step *s, const struct mase_block *b
 }
 
 /* One value, as the kernel would. */
-static float value_back(float sum[3], float dy, float x, const struct mase_grid *g)
+static float value_back(float sum[3], float dy, float x, const struct mase_uniform *u)
 {
-    const float v = x / g->scale;
-    const bool low = v<g->lo, high = v> g->hi;
+    const float v = x / u->scale;
+    const bool low = v<u->lo, high = v> u->hi;
     sum[0] = low || high || dy == 0 ? 0.0f : dy * (rintf(v) - v);
     sum[1] = low ? dy : 0.0f;
     sum[2] = high ? dy : 0.0f;
@@ -342,14 +344,14 @@ void mase_learned_rounding_dense_back(const struct mase_step *s,
         const int64_t at = block.row[0];
         float all[3] = { 0, 0, 0 };
         if (block.rows == 1) {
-            const float d = value_back(all, dy[at], x[at], &g->grid[b]);
+            const float d = value_back(all, dy[at], x[at], &g->uniform[b]);
             if (dx)
                 dx[at] = add ? dx[at] + d : d;
         } else if (dx && lies_together(&block)) {
-            s->plan->k->quantize_grid_back(dx + at, all, dy + at, x + at, &g->grid[b], add,
-                                           block.rows);
+            s->plan->k->quantize_uniform_back(dx + at, all, dy + at, x + at, &g->uniform[b], add,
+                                              block.rows);
         } else {
-            scattered_back(s, &block, &g->grid[b], all, dx, dy, x, add);
+            scattered_back(s, &block, &g->uniform[b], all, dx, dy, x, add);
         }
         if (g->learned)
             learn_block(s, g, b, all);

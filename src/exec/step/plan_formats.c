@@ -18,7 +18,8 @@ struct rounding {
     struct mase_round rows;   /* first: what changes with the format (reformat.c) */
     struct mase_round single; /* the same of a single sample, whose values lie side by side */
     struct mase_shape sample;
-    struct mase_learned_rounding *grid; /* NULL: gradients pass straight, and nothing is learned */
+    struct mase_learned_rounding
+        *learned; /* NULL: gradients pass straight, and nothing is learned */
 };
 
 static void single(const struct mase_step *s, float *y, const float *x)
@@ -30,20 +31,20 @@ static void single(const struct mase_step *s, float *y, const float *x)
 static void single_learned(const struct mase_step *s, float *y, const float *x)
 {
     const struct rounding *r = s->own;
-    mase_learned_rounding_single(r->grid, s->plan->k, y, x);
+    mase_learned_rounding_single(r->learned, s->plan->k, y, x);
 }
 
 static void refresh(struct mase_step *s)
 {
     const struct rounding *r = s->own;
-    if (r->grid)
-        mase_learned_rounding_refresh(r->grid);
+    if (r->learned)
+        mase_learned_rounding_refresh(r->learned);
 }
 
 static void refresh_single(struct mase_step *s)
 {
     struct rounding *r = s->own;
-    if (r->grid)
+    if (r->learned)
         return;
     if (!r->single.count || r->single.how.format != r->rows.how.format)
         r->single = mase_round_dense(&s->plan->arena, r->rows.how, &r->sample);
@@ -70,18 +71,18 @@ static void straight(const struct mase_step *s, long from, long to)
     }
 }
 
-/* ---- rounding rows to grids ---- */
+/* ---- rounding rows ---- */
 
-static void find_grids(const struct mase_step *s, long from, long to)
+static void refresh_steps(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;
     const struct rounding *r = s->own;
     (void)from;
     (void)to;
     if (p->warm_up_pass)
-        mase_learned_rounding_start(r->grid, s->in[0]->x, p->samples, p->warm_up_pass == 1);
-    if (!p->warm_up_pass || !r->grid->products) /* others are finding what those follow from */
-        mase_learned_rounding_refresh(r->grid);
+        mase_learned_rounding_start(r->learned, s->in[0]->x, p->samples, p->warm_up_pass == 1);
+    if (!p->warm_up_pass || !r->learned->products) /* others are finding what those follow from */
+        mase_learned_rounding_refresh(r->learned);
 }
 
 /* What comes behind starts by values that are not rounded: the first steps of few bits are far off.
@@ -94,7 +95,7 @@ static void forward_learned(const struct mase_step *s, long from, long to)
         memmove(s->out->x + from * stride, s->in[0]->x + from * stride,
                 (size_t)((to - from) * stride) * sizeof(float));
     else
-        mase_learned_rounding_rows(r->grid, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from,
+        mase_learned_rounding_rows(r->learned, s->plan->k, s->out->x, s->in[0]->x, s->plan->n, from,
                                    to);
 }
 
@@ -103,14 +104,14 @@ static void backward(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
     const struct mase_slot *in = s->in[0];
-    mase_learned_rounding_rows_back(r->grid, s->plan->k, in->dx ? in->dx : s->out->dx, s->work,
+    mase_learned_rounding_rows_back(r->learned, s->plan->k, in->dx ? in->dx : s->out->dx, s->work,
                                     s->out->dx, in->x, in->dx && s->add[0], s->plan->n, from, to);
 }
 
 static void backward_learned(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
-    mase_learned_rounding_learn(s, r->grid, s->work, from, to);
+    mase_learned_rounding_learn(s, r->learned, s->work, from, to);
 }
 
 #define KIND(...)                                                                 \
@@ -120,13 +121,14 @@ static void backward_learned(const struct mase_step *s, long from, long to)
     }
 static const struct mase_step_kind block_kind = KIND(.forgets_in = true);
 static const struct mase_step_kind value_kind = KIND(.forgets_in = true, .in_place = true);
-static const struct mase_step_kind grid_kind = KIND(.in_place = true);
+static const struct mase_step_kind learned_kind = KIND(.in_place = true);
 
-/* A gradient by grids asks what was rounded; blocks are read again while they are written. */
+/* The gradient of a learned rounding reads what was rounded; blocks are read again while they are
+ * written. */
 static const struct mase_step_kind *kind_of(const struct mase_plan *p, const struct rounding *r)
 {
-    if (r->grid)
-        return &grid_kind;
+    if (r->learned)
+        return &learned_kind;
     return r->rows.row || p->formats_change || !mase_round_has_kernel(r->rows.how.format)
                ? &block_kind
                : &value_kind;
@@ -143,16 +145,16 @@ static struct mase_shape sample_shape(const struct mase_plan *p, const struct ma
     return s;
 }
 
-/* When training, grids follow from what the last step learned; else they are known. */
+/* In training, steps and bounds follow from what the last step learned; else they are constant. */
 static void add_phases(struct mase_step *s, long rows)
 {
     const struct mase_plan *p = s->plan;
     struct rounding *r = s->own;
-    struct mase_learned_rounding *g = r->grid;
+    struct mase_learned_rounding *g = r->learned;
     if (g && g->learned)
         mase_learned_rounding_use(s, g);
     if (g && (p->train || p->derived_of))
-        mase_step_forward(s, find_grids, MASE_UNIT_ITEMS, 1);
+        mase_step_forward(s, refresh_steps, MASE_UNIT_ITEMS, 1);
     if (mase_learned_rounding_moves(g))
         mase_step_forward(s, forward_learned, MASE_UNIT_ITEMS, rows);
     else
@@ -175,9 +177,9 @@ static void add_rounding(struct mase_step *s, struct mase_slot *in,
     struct rounding *r = s->own = mase_new(&p->arena, struct rounding);
     r->rows = mase_round_rows(&p->arena, request->how, &shape, p->stride);
     r->sample = shape;
-    r->grid = mase_learned_rounding(p, request, &r->rows, in->rows);
+    r->learned = mase_learned_rounding(p, request, &r->rows, in->rows);
     s->kind = kind_of(p, r);
-    s->single = r->grid ? single_learned : single;
+    s->single = r->learned ? single_learned : single;
     mase_step_add_input(s, in);
     add_phases(s, (long)in->rows);
     mase_plan_add_step(p, s);
@@ -197,14 +199,14 @@ const char *mase_quantise_refusal(const struct mase_plan *p, struct mase_roundin
 
 void mase_quantise_weight(const struct mase_plan *p, const struct mase_rounded *r)
 {
-    if (r->grid && p->warm_up_pass)
-        mase_learned_rounding_start(r->grid, r->from->x, 1, p->warm_up_pass == 1);
-    if (r->grid && !(p->warm_up_pass && r->grid->products))
-        mase_learned_rounding_refresh(r->grid);
-    if (mase_learned_rounding_moves(r->grid) && p->warm_up_pass)
+    if (r->learned && p->warm_up_pass)
+        mase_learned_rounding_start(r->learned, r->from->x, 1, p->warm_up_pass == 1);
+    if (r->learned && !(p->warm_up_pass && r->learned->products))
+        mase_learned_rounding_refresh(r->learned);
+    if (mase_learned_rounding_moves(r->learned) && p->warm_up_pass)
         memcpy(r->weight.x, r->from->x, (size_t)r->weight.count * sizeof(float));
-    else if (mase_learned_rounding_moves(r->grid))
-        mase_learned_rounding_dense(r->grid, p->k, r->weight.x, r->from->x);
+    else if (mase_learned_rounding_moves(r->learned))
+        mase_learned_rounding_dense(r->learned, p->k, r->weight.x, r->from->x);
     else
         mase_round_all(&r->how, p->k, r->weight.x, r->from->x);
 }
@@ -222,8 +224,8 @@ static void weights_back(const struct mase_step *s, long from, long to)
 {
     long i = 0;
     for (const struct mase_rounded *r = s->rounded; r; r = r->next, i++)
-        if (i >= from && i < to && r->grid && r->weight.dx) /* a buffer has none */
-            mase_learned_rounding_dense_back(s, r->grid, r->from->dx, r->weight.dx, r->from->x,
+        if (i >= from && i < to && r->learned && r->weight.dx) /* a buffer has none */
+            mase_learned_rounding_dense_back(s, r->learned, r->from->dx, r->weight.dx, r->from->x,
                                              mase_step_adds(s, r->from));
 }
 
@@ -236,10 +238,10 @@ void mase_quantise_weights(struct mase_plan *p)
 void mase_quantise_finish(struct mase_step *s)
 {
     long count = 0;
-    bool grids = false;
+    bool learned = false;
     for (const struct mase_rounded *r = s->rounded; r; r = r->next, count++)
-        grids |= r->grid != NULL;
-    if (grids && s->plan->train)
+        learned |= r->learned != NULL;
+    if (learned && s->plan->train)
         mase_step_backward(s, weights_back, MASE_UNIT_ITEMS, count);
 }
 
@@ -274,16 +276,16 @@ static float *copy_of_like(struct mase_plan *p)
     return from->weight.x;
 }
 
-/* A rounding with grids finds the gradient of the weight by that of the copy. */
+/* A learned rounding computes the gradient of the weight from that of the copy. */
 static void give_gradient(struct mase_step *s, struct mase_rounded *r,
                           const struct mase_rounding_request *request, size_t floats)
 {
     struct mase_plan *p = s->plan;
-    r->grid = mase_learned_rounding(p, request, &r->how, r->weight.count);
-    if (!r->grid)
+    r->learned = mase_learned_rounding(p, request, &r->how, r->weight.count);
+    if (!r->learned)
         return;
-    mase_learned_rounding_use(s, r->grid);
-    if (!p->train || !(r->from->dx || r->grid->learned))
+    mase_learned_rounding_use(s, r->learned);
+    if (!p->train || !(r->from->dx || r->learned->learned))
         return;
     mase_step_use(s, r->from);
     r->weight.base = NULL;

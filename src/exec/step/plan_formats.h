@@ -39,14 +39,14 @@ struct mase_rounding_request {
 /* A rounded copy of a weight. */
 struct mase_rounded {
     struct mase_weight
-        weight; /* with a gradient of its own if it has a grid, else that of `from` */
+        weight; /* with a gradient of its own if `learned` is set, else that of `from` */
     struct mase_weight *from;
     struct mase_round how;
-    struct mase_learned_rounding *grid; /* NULL: gradients pass straight */
+    struct mase_learned_rounding *learned; /* NULL: gradients pass straight */
     struct mase_rounded *next;
 };
 
-/* ---- grids whose gradient is not straight: what was cut has none, and steps may be learned
+/* ---- roundings whose gradient is not straight: clamped values have none, and steps may be learned
  * (learned_round.c) ---- */
 
 struct mase_learned_rounding_products;
@@ -61,8 +61,8 @@ struct mase_learned_rounding {
     int64_t blocks, rows;
     const int64_t *row; // (rows) of each block, one block after the other, as struct mase_round
     const int64_t *end; // (blocks)
-    const int32_t *block_of; // (rows), by row / stride
-    struct mase_grid *grid;  // (blocks)
+    const int32_t *block_of;      // (rows), by row / stride
+    struct mase_uniform *uniform; // (blocks)
     struct mase_block_size
         *seen; // (blocks) of data by which what is learned starts; of weights NULL
     int64_t stride, lanes;

@@ -19,28 +19,28 @@ typedef void round_fn(const struct mase_kernels *k, float *y, const float *x,
 static void round_integer(const struct mase_kernels *k, float *y, const float *x,
                           const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    const struct mase_integer_grid g = mase_integer_grid(params, sign);
+    const struct mase_integer_levels levels = mase_integer_levels(params, sign);
     for (int64_t r = 0; r < b->rows; r++)
-        k->quantize_integer(y + b->row[r], x + b->row[r], &g, b->lanes);
+        k->quantize_integer(y + b->row[r], x + b->row[r], &levels, b->lanes);
 }
 
 static void round_minifloat(const struct mase_kernels *k, float *y, const float *x,
                             const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    const struct mase_float_grid *g = mase_minifloat_float_grid(params);
+    const struct mase_float_levels *levels = mase_minifloat_float_levels(params);
     (void)sign;
     for (int64_t r = 0; r < b->rows; r++)
-        k->quantize_float(y + b->row[r], x + b->row[r], g, b->lanes);
+        k->quantize_float(y + b->row[r], x + b->row[r], levels, b->lanes);
 }
 
 #define ROUND_MINIFLOAT(name)                                                                     \
     static void round_##name(const struct mase_kernels *k, float *y, const float *x,              \
                              const struct mase_block *b, const void *params, enum mase_sign sign) \
     {                                                                                             \
-        const struct mase_minifloat_grid g = mase_minifloat_grid_of(params);                      \
+        const struct mase_minifloat_levels levels = mase_minifloat_levels_of(params);             \
         (void)sign;                                                                               \
         for (int64_t r = 0; r < b->rows; r++)                                                     \
-            k->quantize_##name(y + b->row[r], x + b->row[r], &g, b->lanes);                       \
+            k->quantize_##name(y + b->row[r], x + b->row[r], &levels, b->lanes);                  \
     }
 ROUND_MINIFLOAT(denorm)
 ROUND_MINIFLOAT(ieee)
@@ -48,9 +48,9 @@ ROUND_MINIFLOAT(ieee)
 static void round_mxint(const struct mase_kernels *k, float *y, const float *x,
                         const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    struct mase_mxint_grid g;
-    if (mase_mxint_grid(&g, params))
-        k->quantize_mxint(y, x, b->row, b->rows, &g, b->lanes);
+    struct mase_mxint_levels levels;
+    if (mase_mxint_levels(&levels, params))
+        k->quantize_mxint(y, x, b->row, b->rows, &levels, b->lanes);
     else
         mase_quant_mxint.quantize(y, x, b, params, sign);
 }
@@ -58,31 +58,31 @@ static void round_mxint(const struct mase_kernels *k, float *y, const float *x,
 static void round_mxint_down(const struct mase_kernels *k, float *y, const float *x,
                              const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    const struct mase_mxint_grid g = mase_mxint_hardware_grid(params);
+    const struct mase_mxint_levels levels = mase_mxint_hardware_levels(params);
     (void)sign;
-    k->quantize_mxint_down(y, x, b->row, b->rows, &g, b->lanes);
+    k->quantize_mxint_down(y, x, b->row, b->rows, &levels, b->lanes);
 }
 
 static void round_scaled(const struct mase_kernels *k, float *y, const float *x,
                          const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    const struct mase_scaled_grid g = mase_scaled_grid(params, sign);
-    k->quantize_scaled(y, x, b->row, b->rows, &g, b->lanes);
+    const struct mase_scaled_levels levels = mase_scaled_levels(params, sign);
+    k->quantize_scaled(y, x, b->row, b->rows, &levels, b->lanes);
 }
 
 static void round_mx(const struct mase_kernels *k, float *y, const float *x,
                      const struct mase_block *b, const void *params, enum mase_sign sign)
 {
     (void)sign;
-    k->quantize_mx(y, x, b->row, b->rows, mase_mx_grid(params), b->lanes);
+    k->quantize_mx(y, x, b->row, b->rows, mase_mx_levels(params), b->lanes);
 }
 
 static void round_block_fp(const struct mase_kernels *k, float *y, const float *x,
                            const struct mase_block *b, const void *params, enum mase_sign sign)
 {
-    const struct mase_block_fp_grid g = mase_block_fp_grid(params);
+    const struct mase_block_fp_levels levels = mase_block_fp_levels(params);
     (void)sign;
-    k->quantize_block_fp(y, x, b->row, b->rows, &g, b->lanes);
+    k->quantize_block_fp(y, x, b->row, b->rows, &levels, b->lanes);
 }
 
 #define round_NONE NULL
@@ -99,8 +99,8 @@ static round_fn *kernel_of(const struct mase_format *f)
 
 bool mase_round_has_kernel(const struct mase_format *f)
 {
-    struct mase_grid g;
-    return kernel_of(f) || mase_format_grid(&g, f, 0, MASE_SIGNED);
+    struct mase_uniform u;
+    return kernel_of(f) || mase_format_uniform(&u, f, 0, MASE_SIGNED);
 }
 
 /* No format. */
@@ -110,22 +110,22 @@ static void copy_block(float *y, const float *x, const struct mase_block *b)
         memcpy(y + b->row[r], x + b->row[r], (size_t)b->lanes * sizeof *y);
 }
 
-static void round_grid(const struct mase_kernels *k, float *y, const float *x,
-                       const struct mase_block *b, const struct mase_grid *g)
+static void round_uniform(const struct mase_kernels *k, float *y, const float *x,
+                          const struct mase_block *b, const struct mase_uniform *u)
 {
     for (int64_t r = 0; r < b->rows; r++)
-        k->quantize_grid(y + b->row[r], x + b->row[r], g, b->lanes);
+        k->quantize_uniform(y + b->row[r], x + b->row[r], u, b->lanes);
 }
 
 static void round_block(const struct mase_round *r, const struct mase_kernels *k, float *y,
                         const float *x, const struct mase_block *b)
 {
     const struct mase_format *f = r->how.format;
-    struct mase_grid g;
+    struct mase_uniform u;
     if (!f)
         copy_block(y, x, b);
-    else if (mase_format_grid(&g, f, b->index, r->how.sign))
-        round_grid(k, y, x, b, &g);
+    else if (mase_format_uniform(&u, f, b->index, r->how.sign))
+        round_uniform(k, y, x, b, &u);
     else if (kernel_of(f))
         kernel_of(f)(k, y, x, b, f->params, r->how.sign);
     else
@@ -199,7 +199,7 @@ typedef void run_fn(const struct mase_kernels *k, float *y, const float *x, int6
 static void run_mx(const struct mase_kernels *k, float *y, const float *x, int64_t run,
                    int64_t blocks, const void *params)
 {
-    k->quantize_mx_runs(y, x, run, blocks, mase_mx_grid(params));
+    k->quantize_mx_runs(y, x, run, blocks, mase_mx_levels(params));
 }
 
 static run_fn *const run_kernels[MASE_QUANT_COUNT] = { [MASE_QUANT_mx] = run_mx };
@@ -273,32 +273,32 @@ static bool find_runs(struct mase_round *r, const struct mase_shape *s)
     return true;
 }
 
-/* Blocks that have a grid each: their values side by side, so many at a time. */
-static void round_dense_grids(const struct mase_round *r, const struct mase_kernels *k, float *y,
-                              const float *x)
+/* Each block has its own step and bounds; its values are copied side by side, some at a time. */
+static void round_dense_uniform(const struct mase_round *r, const struct mase_kernels *k, float *y,
+                                const float *x)
 {
     enum { AT_ONCE = 256 };
     float lane[AT_ONCE];
-    struct mase_grid g;
+    struct mase_uniform u;
     for (int64_t i = 0; i < r->count; i++) {
         const int64_t *at = r->row + (i ? r->end[i - 1] : 0), rows = rows_of(r, i);
-        mase_format_grid(&g, r->how.format, i, r->how.sign);
+        mase_format_uniform(&u, r->how.format, i, r->how.sign);
         for (int64_t from = 0, n; from < rows; from += n) {
             n = rows - from < AT_ONCE ? rows - from : AT_ONCE;
             memset(lane, 0, sizeof lane);
             for (int64_t j = 0; j < n; j++)
                 lane[j] = x[at[from + j]];
-            k->quantize_grid(lane, lane, &g, (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
+            k->quantize_uniform(lane, lane, &u, (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES);
             for (int64_t j = 0; j < n; j++)
                 y[at[from + j]] = lane[j];
         }
     }
 }
 
-static bool has_grids(const struct mase_round *r)
+static bool is_uniform(const struct mase_round *r)
 {
-    struct mase_grid g;
-    return mase_format_grid(&g, r->how.format, 0, r->how.sign);
+    struct mase_uniform u;
+    return mase_format_uniform(&u, r->how.format, 0, r->how.sign);
 }
 
 /* ---- blocks ---- */
@@ -347,7 +347,7 @@ struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding ho
     r.lanes = 1;
     r.shape = *s;
     r.whole = how.format->row->looks_around;
-    if (r.whole || (kernel_of(how.format) && !has_grids(&r) && find_runs(&r, s)))
+    if (r.whole || (kernel_of(how.format) && !is_uniform(&r) && find_runs(&r, s)))
         return r;
     list_rows(&r, a, s);
     return r;
@@ -417,8 +417,8 @@ void mase_round_all(const struct mase_round *r, const struct mase_kernels *k, fl
         mase_quantize(how.format, y, x, &r->shape, how.role, how.sign);
     else if (r->run)
         round_dense_runs(r, k, y, x);
-    else if (r->row && r->lanes == 1 && has_grids(r))
-        round_dense_grids(r, k, y, x);
+    else if (r->row && r->lanes == 1 && is_uniform(r))
+        round_dense_uniform(r, k, y, x);
     else if (needs_lanes(r))
         round_dense_blocks(r, k, y, x);
     else

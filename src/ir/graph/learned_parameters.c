@@ -211,9 +211,9 @@ static bool find_factor(struct mase_factor *f, const struct mase_node *n, enum m
 {
     const int at = o == MASE_WEIGHT; /* the first two of its parameters */
     const struct mase_rounding how = mase_rounding_now(n, o, mase_operand_rounding(n, at));
-    struct mase_grid g;
+    struct mase_uniform u;
     *f = (struct mase_factor){ how.format, how.sign, s ? *s : (struct mase_shape){ 1, { 1 } } };
-    if (!mase_format_is_scaled(how.format) || !mase_format_grid(&g, how.format, 0, how.sign) ||
+    if (!mase_format_is_scaled(how.format) || !mase_format_uniform(&u, how.format, 0, how.sign) ||
         (!s && mase_format_has_blocks(how.format)))
         return false;
     if (o == MASE_DATA_IN)

@@ -72,8 +72,8 @@ static enum mase_status measure(double *mse, struct mase_graph *plain, struct ma
 
 /* ---- the passes ---- */
 
-/* Weights that lie on their grid have been fitted: what they were in float is not known here. */
-static bool is_on_grid(const struct mase_node *n)
+/* Weights that their format represents have been fitted: their float values are not known here. */
+static bool is_representable(const struct mase_node *n)
 {
     const struct mase_rounding how = mase_rounding_now(n, MASE_WEIGHT, mase_mark_rounding(n, 'w'));
     if (!how.format || mase_cal_fixed(n))
@@ -95,7 +95,7 @@ static bool is_on_grid(const struct mase_node *n)
 static enum mase_status need_float_weights(const struct mase_graph *g, struct mase_err *err)
 {
     for (const struct mase_node *n = g->first; n; n = n->next)
-        if (is_on_grid(n))
+        if (is_representable(n))
             return mase_fail(err, MASE_EVALUE,
                              "the weights of %s are rounded already, as gptq leaves them, which "
                              "corrects biases, too: there is no float to compare with",

@@ -17,11 +17,11 @@
  * by the step of its row. */
 static bool rounds_columns(const struct mase_format *f, const struct mase_shape *s)
 {
-    struct mase_grid g;
+    struct mase_uniform u;
     if (!f || !mase_format_has_blocks(f))
         return f != NULL;
     const struct mase_blocks b = mase_format_blocks(f, s, MASE_ROLE_WEIGHT);
-    return b.length[1] == s->dim[1] && mase_format_grid(&g, f, 0, MASE_SIGNED);
+    return b.length[1] == s->dim[1] && mase_format_uniform(&u, f, 0, MASE_SIGNED);
 }
 
 static struct mase_tensor *weight_of(const struct mase_node *n)

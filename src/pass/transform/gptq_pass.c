@@ -2,7 +2,7 @@
  * gptq_pass.c - round the weights of linear layers so that their errors make up for each other
  * (calibrate/layer.c), layer by layer: each sees what the ones before it give by then.
  *
- * The weights lie on the grids of their formats afterwards. Layers that stay are told, with the
+ * Afterwards the weights are values of their formats. Layers that stay are told, with the
  * reason.
  */
 #include "pass/calibrate/calibrate_parts.h"

@@ -233,7 +233,7 @@ static bool is_scaled(const struct mase_quant_table *t, enum mase_operand o)
     struct mase_quant q = { 0 };
     struct mase_err ignored = { 0 };
     mase_snprintf(key, sizeof key, "%s_scale", mase_operand_names[o]);
-    if (mase_quants[t->kind[o]]->grid && mase_value_is_auto(mase_value_get(t->config, key)))
+    if (mase_quants[t->kind[o]]->uniform && mase_value_is_auto(mase_value_get(t->config, key)))
         return true;
     if (!mase_quant_table_bind(&q, t, o, &ignored))
         f = q.operand[o];

@@ -195,7 +195,7 @@ static void untrained_networks_are_refused(void **state)
 
 /* ---- gradients ---- */
 
-/* One value on its grid, in double: the result, and its derivatives by x and by what is learned. */
+/* One value rounded, in double: the result, and its derivatives by x and by what is learned. */
 struct rounded {
     double q, dx, d[2];
 };
@@ -465,7 +465,7 @@ static void all_ways_agree(void **state)
     }
 }
 
-/* What a format is now rounds to the grids that training has, to the bit, and has codes. */
+/* What a format is now rounds to the values that training has, to the bit, and has codes. */
 static void what_was_learned_is_an_int(void **state)
 {
     (void)state;
@@ -488,9 +488,10 @@ static void what_was_learned_is_an_int(void **state)
             assert_string_equal(now.format->row->name, "int");
             for (int k = 0; k < O * I; k++) {
                 const int64_t b = block_at(blocks_of(f, MASE_WEIGHT), k / I, k % I, MASE_WEIGHT);
-                const struct mase_grid g = mase_learned_grid(f, value, b, (enum mase_sign)sign);
-                const float v = rintf(x[k] / g.scale) + 0.0f;
-                assert_true(q[k] == (v < g.lo ? g.lo : v > g.hi ? g.hi : v) * g.scale);
+                const struct mase_uniform u =
+                    mase_learned_uniform(f, value, b, (enum mase_sign)sign);
+                const float v = rintf(x[k] / u.scale) + 0.0f;
+                assert_true(q[k] == (v < u.lo ? u.lo : v > u.hi ? u.hi : v) * u.scale);
             }
             assert_int_equal(mase_format_codes(code, now.format, q, &s, MASE_ROLE_WEIGHT, now.sign),
                              0);

@@ -348,7 +348,7 @@ static void check_once(struct running *r, struct mase_node *n)
     quantise(r->graph, n, false);
     struct mase_plan *p = try_plan(r, false);
     for (struct mase_rounded *w = p ? p->rounded : NULL; w; w = w->next) {
-        w->weight.x[0] = 0.3f; /* on no grid here */
+        w->weight.x[0] = 0.3f; /* not a value of any format here */
         for (int batch = 0; batch < 2; batch++) {
             feed(r, p, SAMPLES);
             must(mase_plan_forward(p, &err), r->c);

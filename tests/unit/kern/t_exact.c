@@ -14,34 +14,34 @@ enum { N = 3 * MASE_LANES };
 /* ---- rounding ---- */
 
 /* What rounds near the ends and the middle of a format: both sides of every step there. */
-static void fill_steps(float *x, long n, const struct mase_integer_grid *g, long from)
+static void fill_steps(float *x, long n, const struct mase_integer_levels *levels, long from)
 {
-    const float ends[] = { 0.0f, g->lo, g->hi };
+    const float ends[] = { 0.0f, levels->lo, levels->hi };
     fill_hostile(x, n, (uint64_t)from);
     for (long i = 0; i < n; i += 2) {
         const float step = ends[(from + i) / 2 % 3] + (float)((from + i) / 6 % 9 - 4) / 2;
-        x[i] =
-            i % 4 ? nextafterf(step / g->scale, from % 2 ? -INFINITY : INFINITY) : step / g->scale;
+        x[i] = i % 4 ? nextafterf(step / levels->scale, from % 2 ? -INFINITY : INFINITY)
+                     : step / levels->scale;
     }
 }
 
 static void check_rounding(const struct mase_format *f, enum mase_sign sign, long n, long seed)
 {
-    const struct mase_integer_grid g = mase_integer_grid(f->params, sign);
+    const struct mase_integer_levels levels = mase_integer_levels(f->params, sign);
     struct buf x = make(n, 0), want = make(n, 0);
-    fill_steps(x.x, n, &g, seed);
+    fill_steps(x.x, n, &levels, seed);
     mase_quantize_values(f, want.x, x.x, n, sign);
     EACH_ISA(k)
     for (int in_place = 0; in_place < 2; in_place++) {
         struct buf y = make(n, 1);
         if (in_place)
             memcpy(y.x, x.x, (size_t)n * sizeof(float));
-        k->quantize_integer(y.x, in_place ? y.x : x.x, &g, n);
+        k->quantize_integer(y.x, in_place ? y.x : x.x, &levels, n);
         const long at = differs(y.x, want.x, n);
         if (at >= 0)
             fail_msg("%s %s width %d, 2^-%d: %a gives %a, the reference %a", k->isa,
                      sign == MASE_SIGNED ? "signed" : "unsigned", mase_format_bits(f),
-                     ilogbf(g.scale), (double)x.x[at], (double)y.x[at], (double)want.x[at]);
+                     ilogbf(levels.scale), (double)x.x[at], (double)y.x[at], (double)want.x[at]);
         drop(&y);
     }
     drop(&x);

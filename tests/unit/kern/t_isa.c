@@ -308,111 +308,116 @@ CASE(int_decode_samples)
 }
 CASE(quantize_integer)
 {
-    const struct mase_integer_grid g = { 16.0f, s->add ? -128.0f : 0.0f,
-                                         s->flag ? 127.0f : 4294967296.0f,
-                                         s->add ? MASE_TO_NEAREST_EVEN : MASE_TO_NEAREST_AWAY };
-    k->quantize_integer(s->out, s->x, &g, s->n);
+    const struct mase_integer_levels levels = { 16.0f, s->add ? -128.0f : 0.0f,
+                                                s->flag ? 127.0f : 4294967296.0f,
+                                                s->add ? MASE_TO_NEAREST_EVEN
+                                                       : MASE_TO_NEAREST_AWAY };
+    k->quantize_integer(s->out, s->x, &levels, s->n);
     return (struct wrote){ s->n, 0 };
 }
 CASE(quantize_float) /* e4m3, with infinity, or with steps of one */
 {
-    const struct mase_float_grid g = { .emin = s->flag ? -6 : 127,
-                                       .least = s->flag ? 0x1p-6f : 0x1p127f,
-                                       .inverse = s->flag ? 0x1p6f : 0x1p-127f,
-                                       .steps = s->flag ? 8 : 1,
-                                       .step = s->flag ? 0.125f : 1,
-                                       .most = s->flag ? 448 : 0x1p127f,
-                                       .above = INFINITY,
-                                       .below = -INFINITY,
-                                       .infinite = INFINITY,
-                                       .zero = s->flag ? -0.0f : 0.0f,
-                                       .direction = s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN };
-    k->quantize_float(s->out, s->x, &g, s->n);
+    const struct mase_float_levels levels = { .emin = s->flag ? -6 : 127,
+                                              .least = s->flag ? 0x1p-6f : 0x1p127f,
+                                              .inverse = s->flag ? 0x1p6f : 0x1p-127f,
+                                              .steps = s->flag ? 8 : 1,
+                                              .step = s->flag ? 0.125f : 1,
+                                              .most = s->flag ? 448 : 0x1p127f,
+                                              .above = INFINITY,
+                                              .below = -INFINITY,
+                                              .infinite = INFINITY,
+                                              .zero = s->flag ? -0.0f : 0.0f,
+                                              .direction =
+                                                  s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN };
+    k->quantize_float(s->out, s->x, &levels, s->n);
     return (struct wrote){ s->n, 0 };
 }
-static struct mase_grid grid(const struct scene *s)
+static struct mase_uniform uniform(const struct scene *s)
 {
-    return (struct mase_grid){ 0.07f, s->add ? -8.0f : 0.0f, s->flag ? 7.0f : 255.0f };
+    return (struct mase_uniform){ 0.07f, s->add ? -8.0f : 0.0f, s->flag ? 7.0f : 255.0f };
 }
-CASE(quantize_grid)
+CASE(quantize_uniform)
 {
-    const struct mase_grid g = grid(s);
-    k->quantize_grid(s->out, s->x, &g, s->n);
+    const struct mase_uniform u = uniform(s);
+    k->quantize_uniform(s->out, s->x, &u, s->n);
     return (struct wrote){ s->n, 0 };
 }
-CASE(quantize_grid_back)
+CASE(quantize_uniform_back)
 {
-    const struct mase_grid g = grid(s);
-    k->quantize_grid_back(s->out, s->out + s->n, s->in[1], s->x, &g, s->add, s->n);
+    const struct mase_uniform u = uniform(s);
+    k->quantize_uniform_back(s->out, s->out + s->n, s->in[1], s->x, &u, s->add, s->n);
     return (struct wrote){ s->n + 3, 0 };
 }
 CASE(quantize_block_fp)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_block_fp_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
-                                          0x1p7f };
-    k->quantize_block_fp(s->out, s->in[1], row, ROWS, &g, s->n);
+    const struct mase_block_fp_levels levels = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
+                                                 0x1p7f };
+    k->quantize_block_fp(s->out, s->in[1], row, ROWS, &levels, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(quantize_denorm)
 {
-    const struct mase_minifloat_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
-    k->quantize_denorm(s->out, s->x, &g, s->n);
+    const struct mase_minifloat_levels levels = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
+                                                  8 };
+    k->quantize_denorm(s->out, s->x, &levels, s->n);
     return (struct wrote){ s->n, 0 };
 }
 CASE(quantize_ieee)
 {
-    const struct mase_minifloat_grid g = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
-    k->quantize_ieee(s->out, s->x, &g, s->n);
+    const struct mase_minifloat_levels levels = { s->add ? -126.0f : -3.0f, s->flag ? 128.0f : 4.0f,
+                                                  8 };
+    k->quantize_ieee(s->out, s->x, &levels, s->n);
     return (struct wrote){ s->n, 0 };
 }
 CASE(quantize_mxint)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_mxint_grid g = { s->add ? -127.0f : -3.0f, s->flag ? 128.0f : 4.0f, 8 };
-    k->quantize_mxint(s->out, s->in[1], row, ROWS, &g, s->n);
+    const struct mase_mxint_levels levels = { s->add ? -127.0f : -3.0f, s->flag ? 128.0f : 4.0f,
+                                              8 };
+    k->quantize_mxint(s->out, s->in[1], row, ROWS, &levels, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(quantize_mxint_down)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_mxint_grid g = { s->add ? -128.0f : -8.0f, s->add ? 127.0f : 7.0f, 8 };
-    k->quantize_mxint_down(s->out, s->in[1], row, ROWS, &g, s->n);
+    const struct mase_mxint_levels levels = { s->add ? -128.0f : -8.0f, s->add ? 127.0f : 7.0f, 8 };
+    k->quantize_mxint_down(s->out, s->in[1], row, ROWS, &levels, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(quantize_scaled)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_scaled_grid g = { s->add ? -128.0f : 0.0f, 127, 128 };
-    k->quantize_scaled(s->out, s->in[1], row, ROWS, &g, s->n);
+    const struct mase_scaled_levels levels = { s->add ? -128.0f : 0.0f, 127, 128 };
+    k->quantize_scaled(s->out, s->in[1], row, ROWS, &levels, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
-static struct mase_mx_grid fp4_grid(enum mase_direction d)
+static struct mase_mx_levels fp4_levels(enum mase_direction d)
 {
-    return (struct mase_mx_grid){ { .emin = 0,
-                                    .least = 1,
-                                    .inverse = 1,
-                                    .steps = 2,
-                                    .step = 0.5f,
-                                    .most = 6,
-                                    .above = 6,
-                                    .below = -6,
-                                    .infinite = 6,
-                                    .zero = -0.0f,
-                                    .direction = d },
-                                  2 };
+    return (struct mase_mx_levels){ { .emin = 0,
+                                      .least = 1,
+                                      .inverse = 1,
+                                      .steps = 2,
+                                      .step = 0.5f,
+                                      .most = 6,
+                                      .above = 6,
+                                      .below = -6,
+                                      .infinite = 6,
+                                      .zero = -0.0f,
+                                      .direction = d },
+                                    2 };
 }
 CASE(quantize_mx)
 {
     const int64_t row[ROWS] = { 0, MAX_N, 2 * MAX_N, 3 * MAX_N, 4 * MAX_N };
-    const struct mase_mx_grid g = fp4_grid(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_AWAY);
-    k->quantize_mx(s->out, s->in[1], row, ROWS, &g, s->n);
+    const struct mase_mx_levels levels = fp4_levels(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_AWAY);
+    k->quantize_mx(s->out, s->in[1], row, ROWS, &levels, s->n);
     return (struct wrote){ ROWS * MAX_N, 0 };
 }
 CASE(quantize_mx_runs)
 {
-    const struct mase_mx_grid g = fp4_grid(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN);
-    k->quantize_mx_runs(s->out, s->x, MASE_LANES, s->n / MASE_LANES, &g);
+    const struct mase_mx_levels levels = fp4_levels(s->add ? MASE_TO_FLOOR : MASE_TO_NEAREST_EVEN);
+    k->quantize_mx_runs(s->out, s->x, MASE_LANES, s->n / MASE_LANES, &levels);
     return (struct wrote){ s->n, 0 };
 }
 CASE(exp_rows)

@@ -531,8 +531,8 @@ static void gptq_is_numpys(void **state)
     teardown(&n.f);
 }
 
-/* Every weight stays one of its row's grid. */
-static void weights_lie_on_the_grids_of_their_channels(void **state)
+/* Every weight stays a value of its row's format. */
+static void weights_are_values_of_the_formats_of_their_channels(void **state)
 {
     struct net n;
     (void)state;
@@ -784,7 +784,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(zeros_get_a_range_up_to_one),
         cmocka_unit_test(nothing_but_zeros_and_no_numbers),
         cmocka_unit_test(gptq_is_numpys),
-        cmocka_unit_test(weights_lie_on_the_grids_of_their_channels),
+        cmocka_unit_test(weights_are_values_of_the_formats_of_their_channels),
         cmocka_unit_test(zeros_stay_zeros),
         cmocka_unit_test(biases_make_up_for_means),
         cmocka_unit_test(convolutions_too),

@@ -185,7 +185,7 @@ static float like_a_relu(float r, int i)
     return r > 0 ? r : 0;
 }
 
-static float on_a_grid(float r, int i)
+static float multiples(float r, int i)
 {
     (void)i;
     return rintf(r * 8) / 8;
@@ -226,7 +226,7 @@ static float with_infinities(float r, int i)
 }
 
 static float (*const kinds[])(float, int) = {
-    plain_value,         far_from_zero, like_a_relu, on_a_grid, all_alike,
+    plain_value,         far_from_zero, like_a_relu, multiples, all_alike,
     zeros_of_both_signs, huge,          tiny,        with_nan,  with_infinities,
 };
 

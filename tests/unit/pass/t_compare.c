@@ -191,7 +191,7 @@ static void first_difference(void **state)
 /* ---- quantised parameters ---- */
 
 /* integer(4, 2): multiples of 1/4 from -2 to 1.75 */
-static void weights_on_their_grid(void **state)
+static void weights_and_their_formats(void **state)
 {
     (void)state;
     struct mase_graph *g = graph(quantised);
@@ -202,7 +202,7 @@ static void weights_on_their_grid(void **state)
     assert_string_equal(p[0].name, "fc.weight");
     assert_true(p[0].low == -2 && p[0].high == 1.75f && p[0].step == 0.25f);
     assert_memory_equal(p[0].q.data, q, sizeof q);
-    assert_int_equal(p[0].off_grid, 0);
+    assert_int_equal(p[0].unrepresentable, 0);
     assert_int_equal(p[0].saturated, 2);
     assert_true(p[0].error.max == 3);
     assert_string_equal(p[1].name, "fc.bias");
@@ -210,7 +210,7 @@ static void weights_on_their_grid(void **state)
     const struct mase_tensor foreign = matrix(2, 2, (float[]){ 0.25f, -2.25f, 0.1f, NAN });
     const struct mase_tensor other = matrix(1, 4, w);
     assert_true(mase_quantised_judge(&p[0], &foreign));
-    assert_int_equal(p[0].off_grid, 3);
+    assert_int_equal(p[0].unrepresentable, 3);
     assert_false(mase_quantised_judge(&p[0], &other));
     mase_graph_free(g);
 }
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(nodes_of_one_side, release),
         cmocka_unit_test_teardown(parameters, release),
         cmocka_unit_test_teardown(first_difference, release),
-        cmocka_unit_test_teardown(weights_on_their_grid, release),
+        cmocka_unit_test_teardown(weights_and_their_formats, release),
         cmocka_unit_test_teardown(float_networks_have_none, release),
     };
     return run_cases(argc, argv, tests, NULL, NULL);

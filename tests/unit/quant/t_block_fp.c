@@ -143,7 +143,7 @@ static void lanes_are_blocks_of_their_own(void **state)
 
 /* ---- codes ---- */
 
-/* What was rounded has codes; they and the exponent give the value back; off the grid there is
+/* What was rounded has codes; they and the exponent give the value back; for other values there is
  * none. */
 static void codes_give_the_values_back(void **state)
 {

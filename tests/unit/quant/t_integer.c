@@ -149,7 +149,8 @@ static float ordered_float(int64_t k)
     return x;
 }
 
-/* Over the whole range of floats, in order: on the grid, in range, monotone, idempotent. */
+/* Over the whole range of floats, in order: multiples of the step, in range, monotone, idempotent.
+ */
 static void every_magnitude(void **state)
 {
     (void)state;
