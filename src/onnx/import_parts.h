@@ -42,10 +42,10 @@ struct mase_ox_value {
     bool transposed;                     /* it is its transpose */
     const struct mase_tensor *data;      /* numbers that were computed of the model's */
     struct mase_ox_value *base;          /* what is rounded, which nobody has done yet */
-    const struct mase_ox_grid *grid;     /* to this */
-    bool is_codes;                       /* and is its codes, not the values that they stand for */
-    const struct mase_ox_cut *cut;       /* it is another, cut at two numbers; NULL: it is not */
-    bool shared;                         /* its node, or what it rounds, has a second name */
+    const struct mase_ox_qparams *qparams; /* to this */
+    bool is_codes;                 /* and is its codes, not the values that they stand for */
+    const struct mase_ox_cut *cut; /* it is another, cut at two numbers; NULL: it is not */
+    bool shared;                   /* its node, or what it rounds, has a second name */
 };
 struct mase_ox_cut {
     struct mase_ox_value *of;
@@ -57,7 +57,7 @@ struct mase_ox_cut {
 enum mase_ox_way { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
 
 /* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
-struct mase_ox_grid {
+struct mase_ox_qparams {
     int64_t count; /* 1, one for each position of the axis, or as many as the shape has */
     const double *scale, *zero, *lo, *hi; // (count); bounds of codes, the zero point included
     int axis;
@@ -70,8 +70,8 @@ struct mase_ox_grid {
 };
 
 /* What a layer rounds its operands to; NULL: not at all. */
-struct mase_ox_grids {
-    const struct mase_ox_grid *data, *weight, *bias;
+struct mase_ox_layer_qparams {
+    const struct mase_ox_qparams *data, *weight, *bias;
     int weight_axis; /* of channels in the layer's weight */
 };
 
@@ -270,7 +270,7 @@ struct mase_node *mase_ox_slice(struct mase_ox_import *im, struct mase_node *x, 
 struct mase_node *mase_ox_pad(struct mase_ox_import *im, struct mase_node *x, const int64_t *before,
                               const int64_t *after, const char *mode, double value);
 
-/* ---- rounded values (import_grids.c) ---- */
+/* ---- rounded values (import_qparams.c) ---- */
 
 /* The values of a tensor that is known, whatever its type; else NULL. */
 const struct mase_tensor *mase_ox_known_tensor(struct mase_ox_import *im, struct mase_ox_value *v);
@@ -280,30 +280,30 @@ const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t 
 struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_value *v);
 /* The codes of x, and what codes stand for, as floats. */
 struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
-                                   const struct mase_ox_grid *g);
+                                   const struct mase_ox_qparams *q);
 struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
-                                    const struct mase_ox_grid *g);
+                                    const struct mase_ox_qparams *q);
 /* What number formats call it; NULL: none has it. */
 const char *mase_ox_direction(enum mase_ox_way way);
 struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
                                 enum mase_ox_way way);
 bool mase_ox_is_power(double x); /* of two */
 /* Does the format int say all of it? */
-bool mase_ox_grid_is_format(const struct mase_ox_grid *g);
-const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
+bool mase_ox_qparams_are_format(const struct mase_ox_qparams *q);
+const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_qparams *q,
                                          int axis);
 /* Is zero rounded to zero? */
-bool mase_ox_grid_has_zero(const struct mase_ox_grid *g);
-/* The value before it is rounded, and the grid that a layer must round it to; NULL: none. */
+bool mase_ox_qparams_have_zero(const struct mase_ox_qparams *q);
+/* The value before it is rounded, and how a layer must round it; NULL: not at all. */
 struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
-                                  const struct mase_ox_grid **g);
+                                  const struct mase_ox_qparams **q);
 /* The same of what may be the parameter of a layer. */
 struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
-                                     const struct mase_ox_grid **g);
+                                     const struct mase_ox_qparams **q);
 /* max(x, 0), which may round x itself. */
 struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *v);
 void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
-                            const struct mase_ox_grids *g);
+                            const struct mase_ox_layer_qparams *q);
 
 /* ---- integers of the file (import_quantised.c) ---- */
 
@@ -311,8 +311,8 @@ void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
 int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v);
 /* Scale and zero point at these inputs, of values of this rank; type: of codes without a zero
  * point. NULL after a failure. */
-struct mase_ox_grid *mase_ox_read_grid(struct mase_ox_import *im, int scale_at, int zero_at,
-                                       int type, int64_t axis, int rank);
+struct mase_ox_qparams *mase_ox_read_qparams(struct mase_ox_import *im, int scale_at, int zero_at,
+                                             int type, int64_t axis, int rank);
 /* What the codes x stand for, by scale and zero point at these inputs. */
 struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_ox_value *x,
                                         int scale_at, int zero_at, int64_t axis);

@@ -2,9 +2,9 @@
  * import_quantised.c - QuantizeLinear and DequantizeLinear: values as integers with a scale, and
  * back.
  *
- * What is quantised is remembered with its grid (import_grids.c), until someone asks for it.
- * Integers of the file become the floats that they stand for, and their grid the format of the
- * weight.
+ * A quantised value is kept with its quantisation parameters (import_qparams.c) until it is used.
+ * Integer weights of the file become the floats that they stand for; their parameters become the
+ * format of the weight.
  */
 #include <math.h>
 
@@ -41,64 +41,64 @@ static bool code_range(int type, double *lo, double *hi)
 
 int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v)
 {
-    return v->is_codes           ? v->grid->type
+    return v->is_codes           ? v->qparams->type
            : v->init && !v->node ? (int)v->init->data_type
                                  : mase_onnx_type_of(mase_ox_like(im, v)->dtype);
 }
 
-/* ---- grids ---- */
+/* ---- quantisation parameters ---- */
 
-static struct mase_ox_grid *fail_grid(struct mase_ox_import *im, const char *what)
+static struct mase_ox_qparams *fail_qparams(struct mase_ox_import *im, const char *what)
 {
     mase_ox_fail(im, MASE_EUNSUPPORTED, "%s", what);
     return NULL;
 }
 
-static bool scales_are_positive(struct mase_ox_import *im, const struct mase_ox_grid *g)
+static bool scales_are_positive(struct mase_ox_import *im, const struct mase_ox_qparams *q)
 {
-    for (int64_t i = 0; i < g->count; i++)
-        if (!(g->scale[i] > 0) || !isfinite(g->scale[i])) {
-            mase_ox_fail(im, MASE_EVALUE, "scale %g is not above 0", g->scale[i]);
+    for (int64_t i = 0; i < q->count; i++)
+        if (!(q->scale[i] > 0) || !isfinite(q->scale[i])) {
+            mase_ox_fail(im, MASE_EVALUE, "scale %g is not above 0", q->scale[i]);
             return false;
         }
     return true;
 }
 
-struct mase_ox_grid *mase_ox_read_grid(struct mase_ox_import *im, int scale_at, int zero_at,
-                                       int type, int64_t axis, int rank)
+struct mase_ox_qparams *mase_ox_read_qparams(struct mase_ox_import *im, int scale_at, int zero_at,
+                                             int type, int64_t axis, int rank)
 {
     struct mase_ox_value *zero_value = mase_ox_in(im, zero_at);
     const struct mase_tensor *scale = mase_ox_known_tensor(im, mase_ox_in(im, scale_at)),
                              *zero = mase_ox_known_tensor(im, zero_value);
-    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    struct mase_ox_qparams *q = mase_new(&im->arena, struct mase_ox_qparams);
     double lo, hi;
     if (im->status)
         return NULL;
     if (!scale || scale->dtype != MASE_F32 || (zero_value && !zero))
-        return fail_grid(im, "its scale and zero point must be known, and the scale float32");
-    g->count = mase_tensor_count(scale);
-    g->scale = mase_ox_doubles(im, scale);
-    g->zero = zero ? mase_ox_doubles(im, zero) : mase_ox_repeated(im, 0, g->count);
-    g->type = zero ? mase_ox_value_type(im, zero_value) : type;
-    if (!code_range(g->type, &lo, &hi)) {
+        return fail_qparams(im, "its scale and zero point must be known, and the scale float32");
+    q->count = mase_tensor_count(scale);
+    q->scale = mase_ox_doubles(im, scale);
+    q->zero = zero ? mase_ox_doubles(im, zero) : mase_ox_repeated(im, 0, q->count);
+    q->type = zero ? mase_ox_value_type(im, zero_value) : type;
+    if (!code_range(q->type, &lo, &hi)) {
         mase_ox_fail(im, MASE_EUNSUPPORTED, "type %s is no type of codes",
-                     mase_onnx_type_name(g->type));
+                     mase_onnx_type_name(q->type));
         return NULL;
     }
-    g->lo = mase_ox_repeated(im, lo, g->count);
-    g->hi = mase_ox_repeated(im, hi, g->count);
-    if (zero && mase_tensor_count(zero) != g->count) {
+    q->lo = mase_ox_repeated(im, lo, q->count);
+    q->hi = mase_ox_repeated(im, hi, q->count);
+    if (zero && mase_tensor_count(zero) != q->count) {
         mase_ox_fail(im, MASE_EVALUE, "its scale and zero point are of different lengths");
         return NULL;
     }
-    if (g->count > 1 && scale->shape.rank == 1)
-        g->axis = mase_ox_axis(im, axis, rank);
-    else if (g->count > 1)
-        g->shape = mase_arena_memdup(&im->arena, &scale->shape, sizeof scale->shape);
-    return im->status || !scales_are_positive(im, g) ? NULL : g;
+    if (q->count > 1 && scale->shape.rank == 1)
+        q->axis = mase_ox_axis(im, axis, rank);
+    else if (q->count > 1)
+        q->shape = mase_arena_memdup(&im->arena, &scale->shape, sizeof scale->shape);
+    return im->status || !scales_are_positive(im, q) ? NULL : q;
 }
 
-static bool same_grid(const struct mase_ox_grid *a, const struct mase_ox_grid *b)
+static bool same_qparams(const struct mase_ox_qparams *a, const struct mase_ox_qparams *b)
 {
     bool same = a->count == b->count && a->type == b->type && !a->shape == !b->shape &&
                 (a->count == 1 || a->axis == b->axis);
@@ -114,13 +114,13 @@ struct blocks {
 };
 
 /* Those of the node under way; an error if the scales do not fit them. */
-static bool read_blocks(struct mase_ox_import *im, struct blocks *b, const struct mase_ox_grid *g,
-                        int64_t axis, const struct mase_shape *x)
+static bool read_blocks(struct mase_ox_import *im, struct blocks *b,
+                        const struct mase_ox_qparams *q, int64_t axis, const struct mase_shape *x)
 {
     *b = (struct blocks){ .size = mase_ox_attr_int(im, "block_size", 0) };
-    if (!g || (!b->size && !g->shape))
+    if (!q || (!b->size && !q->shape))
         return !im->status;
-    const struct mase_shape *s = g->shape;
+    const struct mase_shape *s = q->shape;
     b->axis = mase_ox_axis(im, axis, x->rank);
     bool fits = b->size > 0 && s && s->rank == x->rank;
     for (int d = 0; fits && d < x->rank; d++)
@@ -143,11 +143,11 @@ static int64_t block_of(const struct blocks *b, const struct mase_shape *s,
 }
 
 /* A number for each value, so that they can be spelt out. */
-static bool spread_blocks(struct mase_ox_import *im, struct mase_ox_grid *g, const struct blocks *b,
-                          const struct mase_shape *x)
+static bool spread_blocks(struct mase_ox_import *im, struct mase_ox_qparams *q,
+                          const struct blocks *b, const struct mase_shape *x)
 {
     enum { MOST = 1 << 20 };
-    const double **of[] = { &g->scale, &g->zero, &g->lo, &g->hi };
+    const double **of[] = { &q->scale, &q->zero, &q->lo, &q->hi };
     const int64_t n = mase_shape_count(x);
     if (!b->size)
         return true;
@@ -158,22 +158,22 @@ static bool spread_blocks(struct mase_ox_import *im, struct mase_ox_grid *g, con
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         double *v = mase_new_array(&im->arena, double, (size_t)n);
         for (int64_t i = 0; i < n; i++)
-            v[i] = (*of[k])[block_of(b, g->shape, x, i)];
+            v[i] = (*of[k])[block_of(b, q->shape, x, i)];
         *of[k] = v;
     }
-    g->count = n;
-    g->shape = mase_arena_memdup(&im->arena, x, sizeof *x);
+    q->count = n;
+    q->shape = mase_arena_memdup(&im->arena, x, sizeof *x);
     return true;
 }
 
 /* Has the axis of x as many positions as there are numbers? */
-static bool fits_axis(struct mase_ox_import *im, const struct mase_ox_grid *g,
+static bool fits_axis(struct mase_ox_import *im, const struct mase_ox_qparams *q,
                       const struct mase_shape *x)
 {
-    if (g->count == 1 || g->shape || x->dim[g->axis] == g->count)
+    if (q->count == 1 || q->shape || x->dim[q->axis] == q->count)
         return true;
     mase_ox_fail(im, MASE_EVALUE, "there are %lld scales for %lld positions of its axis",
-                 (long long)g->count, (long long)x->dim[g->axis]);
+                 (long long)q->count, (long long)x->dim[q->axis]);
     return false;
 }
 
@@ -200,31 +200,31 @@ void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi)
 }
 
 /* The code of a number, as ONNX rounds. */
-static double code_of(const struct mase_ox_grid *g, int64_t i, double x)
+static double code_of(const struct mase_ox_qparams *q, int64_t i, double x)
 {
-    const double code = rint((double)((float)x / (float)g->scale[i])) + g->zero[i];
-    return fmin(fmax(code, g->lo[i]), g->hi[i]);
+    const double code = rint((double)((float)x / (float)q->scale[i])) + q->zero[i];
+    return fmin(fmax(code, q->lo[i]), q->hi[i]);
 }
 
 /* What is cut before it is rounded has codes between those of the bounds: if a format has just
  * these, that is what it is rounded to. */
 static void round_uncut(struct mase_ox_import *im, struct mase_ox_value **x,
-                        struct mase_ox_grid **g)
+                        struct mase_ox_qparams **q)
 {
     const struct mase_ox_cut *cut = (*x)->cut;
-    struct mase_ox_grid *narrow = mase_arena_memdup(&im->arena, *g, sizeof **g);
+    struct mase_ox_qparams *narrow = mase_arena_memdup(&im->arena, *q, sizeof **q);
     double *lo = mase_new_array(&im->arena, double, (size_t)narrow->count),
            *hi = mase_new_array(&im->arena, double, (size_t)narrow->count);
     for (int64_t i = 0; cut && i < narrow->count; i++) {
-        lo[i] = code_of(*g, i, cut->lo);
-        hi[i] = code_of(*g, i, cut->hi);
+        lo[i] = code_of(*q, i, cut->lo);
+        hi[i] = code_of(*q, i, cut->hi);
     }
     narrow->lo = lo;
     narrow->hi = hi;
-    if (!cut || !mase_ox_grid_is_format(narrow))
+    if (!cut || !mase_ox_qparams_are_format(narrow))
         return;
     *x = cut->of;
-    *g = narrow;
+    *q = narrow;
 }
 
 OX_RULE(quantize)
@@ -240,57 +240,59 @@ OX_RULE(quantize)
     const struct mase_tensor *like = mase_ox_like(im, x);
     if (like->dtype != MASE_F32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "only float32 is quantised");
-    struct mase_ox_grid *g =
-        mase_ox_read_grid(im, 1, 2, out ? (int)out : MASE_ONNX_UINT8, axis, like->shape.rank);
+    struct mase_ox_qparams *q =
+        mase_ox_read_qparams(im, 1, 2, out ? (int)out : MASE_ONNX_UINT8, axis, like->shape.rank);
     struct blocks b;
-    if (!read_blocks(im, &b, g, axis, &like->shape) || !spread_blocks(im, g, &b, &like->shape) ||
-        !fits_axis(im, g, &like->shape))
+    if (!read_blocks(im, &b, q, axis, &like->shape) || !spread_blocks(im, q, &b, &like->shape) ||
+        !fits_axis(im, q, &like->shape))
         return im->status;
-    if (g->type == MASE_ONNX_INT32)
+    if (q->type == MASE_ONNX_INT32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "type INT32 is no type of codes");
-    round_uncut(im, &x, &g);
+    round_uncut(im, &x, &q);
     return mase_ox_set_value(im, 0,
-                             (struct mase_ox_value){ .base = x, .grid = g, .is_codes = true });
+                             (struct mase_ox_value){ .base = x, .qparams = q, .is_codes = true });
 }
 
-/* The grid with bounds of its own, cut further. */
-static struct mase_ox_grid *cut_grid(struct mase_ox_import *im, const struct mase_ox_grid *from,
-                                     const struct mase_tensor *lo, const struct mase_tensor *hi)
+/* These parameters with tighter bounds. */
+static struct mase_ox_qparams *clipped_qparams(struct mase_ox_import *im,
+                                               const struct mase_ox_qparams *from,
+                                               const struct mase_tensor *lo,
+                                               const struct mase_tensor *hi)
 {
-    struct mase_ox_grid *g = mase_arena_memdup(&im->arena, from, sizeof *from);
-    double *least = mase_new_array(&im->arena, double, (size_t)g->count),
-           *most = mase_new_array(&im->arena, double, (size_t)g->count);
-    for (int64_t i = 0; i < g->count; i++) {
-        least[i] = lo ? fmax(g->lo[i], mase_tensor_get(lo, 0)) : g->lo[i];
-        most[i] = hi ? fmin(g->hi[i], mase_tensor_get(hi, 0)) : g->hi[i];
+    struct mase_ox_qparams *q = mase_arena_memdup(&im->arena, from, sizeof *from);
+    double *least = mase_new_array(&im->arena, double, (size_t)q->count),
+           *most = mase_new_array(&im->arena, double, (size_t)q->count);
+    for (int64_t i = 0; i < q->count; i++) {
+        least[i] = lo ? fmax(q->lo[i], mase_tensor_get(lo, 0)) : q->lo[i];
+        most[i] = hi ? fmin(q->hi[i], mase_tensor_get(hi, 0)) : q->hi[i];
         least[i] = fmin(least[i], most[i]); /* the upper one counts */
     }
-    g->lo = least;
-    g->hi = most;
-    return g;
+    q->lo = least;
+    q->hi = most;
+    return q;
 }
 
 /* Integers of the file in the range of their type. */
-static const struct mase_ox_grid *grid_of_type(struct mase_ox_import *im, int type)
+static const struct mase_ox_qparams *qparams_of_type(struct mase_ox_import *im, int type)
 {
     double lo, hi;
-    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    struct mase_ox_qparams *q = mase_new(&im->arena, struct mase_ox_qparams);
     if (type == MASE_ONNX_INT32 || !code_range(type, &lo, &hi))
         return NULL;
-    *g = (struct mase_ox_grid){ .count = 1, .type = type };
-    g->lo = mase_ox_repeated(im, lo, 1);
-    g->hi = mase_ox_repeated(im, hi, 1);
-    return g;
+    *q = (struct mase_ox_qparams){ .count = 1, .type = type };
+    q->lo = mase_ox_repeated(im, lo, 1);
+    q->hi = mase_ox_repeated(im, hi, 1);
+    return q;
 }
 
 /* As floats, which hold them. */
 static const struct mase_tensor *cut_tensor(struct mase_ox_import *im, const struct mase_tensor *t,
-                                            const struct mase_ox_grid *g)
+                                            const struct mase_ox_qparams *q)
 {
     struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
     *y = mase_tensor(&im->arena, MASE_F32, &t->shape, true);
     for (int64_t i = 0; i < mase_tensor_count(t); i++)
-        mase_tensor_set(y, i, fmin(fmax(mase_tensor_get(t, i), g->lo[0]), g->hi[0]));
+        mase_tensor_set(y, i, fmin(fmax(mase_tensor_get(t, i), q->lo[0]), q->hi[0]));
     return y;
 }
 
@@ -304,20 +306,21 @@ bool mase_ox_clip_codes(struct mase_ox_import *im)
         (hi && mase_tensor_count(hi) != 1))
         return false;
     if (x->is_codes && x->base) {
-        mase_ox_set_value(im, 0,
-                          (struct mase_ox_value){ .base = x->base,
-                                                  .grid = cut_grid(im, x->grid, lo, hi),
-                                                  .is_codes = true });
+        mase_ox_set_value(
+            im, 0,
+            (struct mase_ox_value){ .base = x->base,
+                                    .qparams = clipped_qparams(im, x->qparams, lo, hi),
+                                    .is_codes = true });
         return true;
     }
-    const struct mase_ox_grid *type = grid_of_type(im, mase_ox_value_type(im, x));
+    const struct mase_ox_qparams *type = qparams_of_type(im, mase_ox_value_type(im, x));
     const struct mase_tensor *t = type ? mase_ox_known_tensor(im, x) : NULL;
     if (!t)
         return false;
-    const struct mase_ox_grid *g = cut_grid(im, type, lo, hi);
-    const struct mase_tensor *y = cut_tensor(im, t, g);
-    mase_ox_set_value(im, 0,
-                      (struct mase_ox_value){ .data = y, .like = *y, .grid = g, .is_codes = true });
+    const struct mase_ox_qparams *q = clipped_qparams(im, type, lo, hi);
+    const struct mase_tensor *y = cut_tensor(im, t, q);
+    mase_ox_set_value(
+        im, 0, (struct mase_ox_value){ .data = y, .like = *y, .qparams = q, .is_codes = true });
     return true;
 }
 
@@ -326,7 +329,7 @@ bool mase_ox_move_codes(struct mase_ox_import *im)
     const struct mase_onnx_node *node = im->node;
     const struct mase_ox_value *v =
         im->rule->moves && node->input.count ? mase_ox_find(im, node->input.items[0]) : NULL;
-    if (!v || !v->is_codes || !v->base || v->node || v->grid->count > 1 ||
+    if (!v || !v->is_codes || !v->base || v->node || v->qparams->count > 1 ||
         (node->output.count > 1 && im->rule->op != MASE_OP_split))
         return false;
     struct mase_ox_scope *outer = im->scope;
@@ -340,9 +343,9 @@ bool mase_ox_move_codes(struct mase_ox_import *im)
         for (int i = 0; i < node->output.count; i++) {
             struct mase_ox_value *moved = mase_map_get(&inner.values, node->output.items[i]);
             if (moved)
-                mase_ox_set_value(
-                    im, i,
-                    (struct mase_ox_value){ .base = moved, .grid = v->grid, .is_codes = true });
+                mase_ox_set_value(im, i,
+                                  (struct mase_ox_value){
+                                      .base = moved, .qparams = v->qparams, .is_codes = true });
         }
     }
     im->scope = outer;
@@ -353,24 +356,24 @@ bool mase_ox_move_codes(struct mase_ox_import *im)
 
 /* The floats that integers of the file stand for. */
 static struct mase_tensor *dequantised(struct mase_ox_import *im, const struct mase_tensor *t,
-                                       const struct mase_ox_grid *g, const struct blocks *b)
+                                       const struct mase_ox_qparams *q, const struct blocks *b)
 {
     struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
-    const struct mase_axis a = mase_axis_of(&t->shape, g->count > 1 ? g->axis : 0);
+    const struct mase_axis a = mase_axis_of(&t->shape, q->count > 1 ? q->axis : 0);
     *y = mase_tensor(&im->arena, MASE_F32, &t->shape, true);
     for (int64_t i = 0; i < mase_tensor_count(t); i++) {
-        const int64_t c = b->size        ? block_of(b, g->shape, &t->shape, i)
-                          : g->count > 1 ? i / a.inner % a.len
+        const int64_t c = b->size        ? block_of(b, q->shape, &t->shape, i)
+                          : q->count > 1 ? i / a.inner % a.len
                                          : 0;
-        mase_f32(y)[i] = (float)(mase_tensor_get(t, i) - g->zero[c]) * (float)g->scale[c];
+        mase_f32(y)[i] = (float)(mase_tensor_get(t, i) - q->zero[c]) * (float)q->scale[c];
     }
     return y;
 }
 
 /* Of integers that have no codes: biases. */
-static bool is_wide(const struct mase_ox_grid *g)
+static bool is_wide(const struct mase_ox_qparams *q)
 {
-    return g->type == MASE_ONNX_INT32;
+    return q->type == MASE_ONNX_INT32;
 }
 
 struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_ox_value *x,
@@ -378,31 +381,31 @@ struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_o
 {
     const struct mase_ox_value none = { 0 };
     const struct mase_shape *s = &mase_ox_like(im, x)->shape;
-    struct mase_ox_grid *g =
-        mase_ox_read_grid(im, scale_at, zero_at, mase_ox_value_type(im, x), axis, s->rank);
+    struct mase_ox_qparams *q =
+        mase_ox_read_qparams(im, scale_at, zero_at, mase_ox_value_type(im, x), axis, s->rank);
     const struct mase_tensor *t = x->base ? NULL : mase_ox_known_tensor(im, x);
     struct blocks b;
-    if (!read_blocks(im, &b, g, axis, s) || (!t && !spread_blocks(im, g, &b, s)) ||
-        !fits_axis(im, g, s))
+    if (!read_blocks(im, &b, q, axis, s) || (!t && !spread_blocks(im, q, &b, s)) ||
+        !fits_axis(im, q, s))
         return none;
-    if (x->is_codes && x->base && same_grid(g, x->grid))
-        return (struct mase_ox_value){ .base = x->base, .grid = x->grid };
+    if (x->is_codes && x->base && same_qparams(q, x->qparams))
+        return (struct mase_ox_value){ .base = x->base, .qparams = x->qparams };
     if (x->is_codes && x->base) {
-        struct mase_node *codes = mase_ox_codes_of(im, mase_ox_node_of(im, x->base), x->grid);
-        return (struct mase_ox_value){ .node = mase_ox_values_of(im, codes, g) };
+        struct mase_node *codes = mase_ox_codes_of(im, mase_ox_node_of(im, x->base), x->qparams);
+        return (struct mase_ox_value){ .node = mase_ox_values_of(im, codes, q) };
     }
     if (t) {
-        const struct mase_tensor *y = dequantised(im, t, g, &b);
+        const struct mase_tensor *y = dequantised(im, t, q, &b);
         if (x->is_codes) {
-            g->lo = mase_ox_repeated(im, x->grid->lo[0], g->count);
-            g->hi = mase_ox_repeated(im, x->grid->hi[0], g->count);
+            q->lo = mase_ox_repeated(im, x->qparams->lo[0], q->count);
+            q->hi = mase_ox_repeated(im, x->qparams->hi[0], q->count);
         }
         return (struct mase_ox_value){ .data = y,
                                        .like = *y,
-                                       .grid = is_wide(g) || g->shape ? NULL : g };
+                                       .qparams = is_wide(q) || q->shape ? NULL : q };
     }
     struct mase_node *n = mase_ox_cast(im, mase_ox_node_of(im, x), MASE_F32);
-    return (struct mase_ox_value){ .node = mase_ox_values_of(im, n, g) };
+    return (struct mase_ox_value){ .node = mase_ox_values_of(im, n, q) };
 }
 
 OX_RULE(dequantize)

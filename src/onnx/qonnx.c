@@ -55,27 +55,27 @@ static bool known_number(struct mase_ox_import *im, int i, double *v)
 }
 
 /* Numbers of inputs that broadcast with one another: as many as the largest has. */
-static bool read_together(struct mase_ox_import *im, struct mase_ox_grid *g, const int *at,
+static bool read_together(struct mase_ox_import *im, struct mase_ox_qparams *q, const int *at,
                           const double **const *to, int count, const struct mase_shape *x)
 {
     const struct mase_tensor *t[4];
     const struct mase_shape *s = NULL;
     int axis = 0, longer = 0;
-    g->count = 1;
+    q->count = 1;
     for (int k = 0; k < count; k++) {
         if (!(t[k] = known(im, at[k])))
             return false;
-        if (mase_tensor_count(t[k]) > g->count) {
-            g->count = mase_tensor_count(t[k]);
+        if (mase_tensor_count(t[k]) > q->count) {
+            q->count = mase_tensor_count(t[k]);
             s = &t[k]->shape;
         }
     }
     for (int k = 0; k < count; k++) {
         const int64_t n = mase_tensor_count(t[k]);
-        if (n != 1 && (n != g->count || !mase_shape_equal(&t[k]->shape, s)))
+        if (n != 1 && (n != q->count || !mase_shape_equal(&t[k]->shape, s)))
             return !mase_ox_fail(im, MASE_EUNSUPPORTED,
                                  "scale, zero point and width are of different shapes");
-        *to[k] = n == 1 ? mase_ox_repeated(im, mase_tensor_get(t[k], 0), g->count)
+        *to[k] = n == 1 ? mase_ox_repeated(im, mase_tensor_get(t[k], 0), q->count)
                         : mase_ox_doubles(im, t[k]);
     }
     for (int d = 0; s && d < s->rank; d++)
@@ -85,79 +85,79 @@ static bool read_together(struct mase_ox_import *im, struct mase_ox_grid *g, con
             if (axis < 0 || x->dim[axis] != s->dim[d])
                 return !mase_ox_fail(im, MASE_EVALUE, "its scale does not broadcast to its input");
         }
-    g->axis = axis;
+    q->axis = axis;
     if (longer > 1)
-        g->shape = mase_arena_memdup(&im->arena, s, sizeof *s);
+        q->shape = mase_arena_memdup(&im->arena, s, sizeof *s);
     return true;
 }
 
 /* Bounds of codes of so many bits. */
-static bool set_bounds(struct mase_ox_import *im, struct mase_ox_grid *g, const double *bits,
+static bool set_bounds(struct mase_ox_import *im, struct mase_ox_qparams *q, const double *bits,
                        bool is_signed, bool narrow)
 {
-    double *lo = mase_new_array(&im->arena, double, (size_t)g->count),
-           *hi = mase_new_array(&im->arena, double, (size_t)g->count);
-    for (int64_t i = 0; i < g->count; i++) {
+    double *lo = mase_new_array(&im->arena, double, (size_t)q->count),
+           *hi = mase_new_array(&im->arena, double, (size_t)q->count);
+    for (int64_t i = 0; i < q->count; i++) {
         if (!(bits[i] >= 1 && bits[i] <= 32) || bits[i] != rint(bits[i]))
             return !mase_ox_fail(im, MASE_EUNSUPPORTED, "a width of %g bits is not one of 1 to 32",
                                  bits[i]);
-        if (!(g->scale[i] > 0) || !isfinite(g->scale[i]))
-            return !mase_ox_fail(im, MASE_EVALUE, "scale %g is not above 0", g->scale[i]);
+        if (!(q->scale[i] > 0) || !isfinite(q->scale[i]))
+            return !mase_ox_fail(im, MASE_EVALUE, "scale %g is not above 0", q->scale[i]);
         lo[i] = is_signed ? -ldexp(1, (int)bits[i] - 1) + narrow : 0;
         hi[i] = is_signed ? ldexp(1, (int)bits[i] - 1) - 1 : ldexp(1, (int)bits[i]) - 1 - narrow;
     }
-    g->lo = lo;
-    g->hi = hi;
+    q->lo = lo;
+    q->hi = hi;
     return true;
 }
 
 /* One bit with a sign is 1 or -1. */
-static bool one_bit(struct mase_ox_import *im, struct mase_ox_grid *g, const double *bits)
+static bool one_bit(struct mase_ox_import *im, struct mase_ox_qparams *q, const double *bits)
 {
-    for (int64_t i = 0; i < g->count; i++)
-        if (bits[i] != 1 || g->zero[i] != 0 || g->way != OX_NEAREST)
+    for (int64_t i = 0; i < q->count; i++)
+        if (bits[i] != 1 || q->zero[i] != 0 || q->way != OX_NEAREST)
             return !mase_ox_fail(im, MASE_EUNSUPPORTED,
                                  "one bit with a sign beside other widths, a zero point or another "
                                  "rounding");
-    g->way = OX_SIGN;
-    g->lo = mase_ox_repeated(im, -1, g->count);
-    g->hi = mase_ox_repeated(im, 1, g->count);
+    q->way = OX_SIGN;
+    q->lo = mase_ox_repeated(im, -1, q->count);
+    q->hi = mase_ox_repeated(im, 1, q->count);
     return true;
 }
 
-static struct mase_ox_grid *read_grid(struct mase_ox_import *im, const struct mase_shape *x)
+static struct mase_ox_qparams *read_qparams(struct mase_ox_import *im, const struct mase_shape *x)
 {
-    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    struct mase_ox_qparams *q = mase_new(&im->arena, struct mase_ox_qparams);
     const bool is_signed = mase_ox_attr_int(im, "signed", 1) != 0,
                narrow = mase_ox_attr_int(im, "narrow", 0) != 0;
     const double *bits;
     const int at[] = { 1, 2, 3 };
-    const double **const to[] = { &g->scale, &g->zero, &bits };
-    g->shifted = true;
-    g->type = MASE_ONNX_FLOAT32;
-    if (!read_rounding(im, "ROUND", &g->way) || !read_together(im, g, at, to, 3, x) ||
-        !set_bounds(im, g, bits, is_signed, narrow))
+    const double **const to[] = { &q->scale, &q->zero, &bits };
+    q->shifted = true;
+    q->type = MASE_ONNX_FLOAT32;
+    if (!read_rounding(im, "ROUND", &q->way) || !read_together(im, q, at, to, 3, x) ||
+        !set_bounds(im, q, bits, is_signed, narrow))
         return NULL;
     bool one = false;
-    for (int64_t i = 0; i < g->count; i++)
+    for (int64_t i = 0; i < q->count; i++)
         one |= is_signed && bits[i] == 1;
-    return one && !one_bit(im, g, bits) ? NULL : g;
+    return one && !one_bit(im, q, bits) ? NULL : q;
 }
 
 /* ---- weights that are rounded here ---- */
 
-/* Which of the numbers of a grid is that of element i. */
-static int64_t number_of(const struct mase_ox_grid *g, const struct mase_shape *x, int64_t i)
+/* The index of the scale that applies to element i. */
+static int64_t number_of(const struct mase_ox_qparams *q, const struct mase_shape *x, int64_t i)
 {
-    if (g->count == 1)
+    if (q->count == 1)
         return 0;
-    if (!g->shape) {
-        const struct mase_axis a = mase_axis_of(x, g->axis);
+    if (!q->shape) {
+        const struct mase_axis a = mase_axis_of(x, q->axis);
         return i / a.inner % a.len;
     }
     int64_t at = 0, step = 1;
-    for (int d = 0; d < g->shape->rank; d++) {
-        const int64_t of_x = x->dim[x->rank - 1 - d], own = g->shape->dim[g->shape->rank - 1 - d];
+    for (int d = 0; d < q->shape->rank; d++) {
+        const int64_t of_x = x->dim[x->rank - 1 - d], own = q->shape->dim[q->shape->rank - 1 - d];
         at += own > 1 ? i % of_x * step : 0;
         step *= own;
         i /= of_x;
@@ -165,70 +165,70 @@ static int64_t number_of(const struct mase_ox_grid *g, const struct mase_shape *
     return at;
 }
 
-static float round_one(float x, const struct mase_ox_grid *g, int64_t c)
+static float round_one(float x, const struct mase_ox_qparams *q, int64_t c)
 {
-    const float scale = (float)g->scale[c], zero = (float)g->zero[c];
-    if (g->way == OX_SIGN)
+    const float scale = (float)q->scale[c], zero = (float)q->zero[c];
+    if (q->way == OX_SIGN)
         return x >= 0 ? scale : -scale;
     float y = x / scale + zero;
-    y = fminf(fmaxf(y, (float)g->lo[c]), (float)g->hi[c]);
-    y = g->way == OX_NEAREST ? rintf(y)
-        : g->way == OX_FLOOR ? floorf(y)
-        : g->way == OX_CEIL  ? ceilf(y)
-        : g->way == OX_AWAY  ? roundf(y)
+    y = fminf(fmaxf(y, (float)q->lo[c]), (float)q->hi[c]);
+    y = q->way == OX_NEAREST ? rintf(y)
+        : q->way == OX_FLOOR ? floorf(y)
+        : q->way == OX_CEIL  ? ceilf(y)
+        : q->way == OX_AWAY  ? roundf(y)
                              : truncf(y);
     return (y - zero) * scale;
 }
 
-/* What is rounded lies on the grid: 1 and -1 are two of the three codes of two bits. */
-static const struct mase_ox_grid *grid_behind(struct mase_ox_import *im,
-                                              const struct mase_ox_grid *g)
+/* Rounded values are codes to nearest, too: 1 and -1 are two of the three codes of two bits. */
+static const struct mase_ox_qparams *nearest_of(struct mase_ox_import *im,
+                                                const struct mase_ox_qparams *q)
 {
-    struct mase_ox_grid *r = mase_arena_memdup(&im->arena, g, sizeof *g);
-    for (int64_t i = 0; i < g->count; i++)
-        if (g->zero[i] != 0)
+    struct mase_ox_qparams *r = mase_arena_memdup(&im->arena, q, sizeof *q);
+    for (int64_t i = 0; i < q->count; i++)
+        if (q->zero[i] != 0)
             return NULL;
     r->way = OX_NEAREST;
-    return mase_ox_grid_is_format(r) ? r : NULL;
+    return mase_ox_qparams_are_format(r) ? r : NULL;
 }
 
 /* By a format, between a division and a product. */
 static void round_by_format(struct mase_tensor *y, const struct mase_tensor *t,
-                            const struct mase_ox_grid *g)
+                            const struct mase_ox_qparams *q)
 {
     for (int64_t i = 0; i < mase_tensor_count(t); i++)
-        mase_f32(y)[i] = mase_f32(t)[i] / (float)g->scale[number_of(g, &t->shape, i)];
-    mase_quantize(g->format, mase_f32(y), mase_f32(y), &t->shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
+        mase_f32(y)[i] = mase_f32(t)[i] / (float)q->scale[number_of(q, &t->shape, i)];
+    mase_quantize(q->format, mase_f32(y), mase_f32(y), &t->shape, MASE_ROLE_WEIGHT, MASE_SIGNED);
     for (int64_t i = 0; i < mase_tensor_count(t); i++)
-        mase_f32(y)[i] *= (float)g->scale[number_of(g, &t->shape, i)];
+        mase_f32(y)[i] *= (float)q->scale[number_of(q, &t->shape, i)];
 }
 
 static struct mase_ox_value rounded_weight(struct mase_ox_import *im, struct mase_ox_value *x,
-                                           const struct mase_ox_grid *g)
+                                           const struct mase_ox_qparams *q)
 {
     const struct mase_tensor *t = mase_ox_known_tensor(im, x);
     struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
     *y = mase_tensor(&im->arena, MASE_F32, &t->shape, true);
-    if (g->format)
-        round_by_format(y, t, g);
-    for (int64_t i = 0; !g->format && i < mase_tensor_count(t); i++)
-        mase_f32(y)[i] = round_one(mase_f32(t)[i], g, number_of(g, &t->shape, i));
+    if (q->format)
+        round_by_format(y, t, q);
+    for (int64_t i = 0; !q->format && i < mase_tensor_count(t); i++)
+        mase_f32(y)[i] = round_one(mase_f32(t)[i], q, number_of(q, &t->shape, i));
     return (struct mase_ox_value){ .data = y,
                                    .like = *y,
-                                   .grid = g->format ? NULL : grid_behind(im, g) };
+                                   .qparams = q->format ? NULL : nearest_of(im, q) };
 }
 
 static enum mase_status set_rounded(struct mase_ox_import *im, struct mase_ox_value *x,
-                                    const struct mase_ox_grid *g)
+                                    const struct mase_ox_qparams *q)
 {
-    const struct mase_ox_grid *own;
+    const struct mase_ox_qparams *own;
     MASE_TRY(im->status);
     if (mase_ox_like(im, x)->dtype != MASE_F32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "only float32 is quantised");
-    struct mase_ox_value v = { .base = x, .grid = g, .name = "" };
+    struct mase_ox_value v = { .base = x, .qparams = q, .name = "" };
     const bool weight = mase_ox_is_param(im, x);
     if (weight && (mase_ox_weight(im, &v, &own), !own))
-        v = rounded_weight(im, x, g);
+        v = rounded_weight(im, x, q);
     return mase_ox_set_value(im, 0, v);
 }
 
@@ -245,24 +245,24 @@ static struct mase_ox_value *operand(struct mase_ox_import *im)
 OX_RULE(quant)
 {
     struct mase_ox_value *x = operand(im);
-    return x ? set_rounded(im, x, read_grid(im, &mase_ox_like(im, x)->shape)) : im->status;
+    return x ? set_rounded(im, x, read_qparams(im, &mase_ox_like(im, x)->shape)) : im->status;
 }
 
 OX_RULE(bipolar_quant)
 {
     struct mase_ox_value *x = operand(im);
-    struct mase_ox_grid *g = mase_new(&im->arena, struct mase_ox_grid);
+    struct mase_ox_qparams *q = mase_new(&im->arena, struct mase_ox_qparams);
     const int at = 1;
-    const double **const to = &g->scale;
-    if (!x || !read_together(im, g, &at, &to, 1, &mase_ox_like(im, x)->shape))
+    const double **const to = &q->scale;
+    if (!x || !read_together(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
         return im->status;
-    g->type = MASE_ONNX_FLOAT32;
-    g->shifted = true;
-    g->way = OX_SIGN;
-    g->zero = mase_ox_repeated(im, 0, g->count);
-    g->lo = mase_ox_repeated(im, -1, g->count);
-    g->hi = mase_ox_repeated(im, 1, g->count);
-    return set_rounded(im, x, g);
+    q->type = MASE_ONNX_FLOAT32;
+    q->shifted = true;
+    q->way = OX_SIGN;
+    q->zero = mase_ox_repeated(im, 0, q->count);
+    q->lo = mase_ox_repeated(im, -1, q->count);
+    q->hi = mase_ox_repeated(im, 1, q->count);
+    return set_rounded(im, x, q);
 }
 
 /* Codes of one scale become codes of a larger one:
@@ -316,8 +316,8 @@ OX_RULE(float_quant)
 {
     struct mase_arena *a = &im->arena;
     struct mase_ox_value *x = operand(im);
-    struct mase_ox_grid *g = mase_new(a, struct mase_ox_grid);
-    const double **const to = &g->scale;
+    struct mase_ox_qparams *q = mase_new(a, struct mase_ox_qparams);
+    const double **const to = &q->scale;
     const int at = 1;
     double bits, mantissa, bias, largest;
     enum mase_ox_way way;
@@ -328,7 +328,7 @@ OX_RULE(float_quant)
     if (!x || !read_rounding(im, "ROUND", &way) || !known_number(im, 2, &bits) ||
         !known_number(im, 3, &mantissa) || !known_number(im, 4, &bias) ||
         !known_number(im, 5, &largest) ||
-        !read_together(im, g, &at, &to, 1, &mase_ox_like(im, x)->shape))
+        !read_together(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
         return im->status;
     const double told_of[] = { bits, mantissa, bias };
     for (int k = 0; k < 3; k++)
@@ -350,7 +350,7 @@ OX_RULE(float_quant)
     mase_value_push(a, v, mase_value_string(a, "saturate"));
     mase_value_push(a, v, mase_value_string(a, mase_ox_direction(way)));
     struct mase_err inner = { 0 };
-    if (mase_format_from_list(&g->format, MASE_QUANT_minifloat, v, &inner))
+    if (mase_format_from_list(&q->format, MASE_QUANT_minifloat, v, &inner))
         return mase_ox_fail(im, inner.status, "%s", inner.msg);
-    return set_rounded(im, x, g);
+    return set_rounded(im, x, q);
 }

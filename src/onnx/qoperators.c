@@ -31,14 +31,14 @@ static enum mase_status requantise(struct mase_ox_import *im, struct mase_node *
 {
     if (im->status || !y)
         return im->status;
-    struct mase_ox_grid *g =
-        mase_ox_read_grid(im, scale_at, zero_at, MASE_ONNX_UINT8, 1, mase_ox_rank(im, y));
-    if (!g)
+    struct mase_ox_qparams *q =
+        mase_ox_read_qparams(im, scale_at, zero_at, MASE_ONNX_UINT8, 1, mase_ox_rank(im, y));
+    if (!q)
         return im->status;
     struct mase_ox_value *base =
         keep(im, (struct mase_ox_value){ .node = y }, im->node->output.items[0]);
-    return mase_ox_set_value(im, 0,
-                             (struct mase_ox_value){ .base = base, .grid = g, .is_codes = true });
+    return mase_ox_set_value(
+        im, 0, (struct mase_ox_value){ .base = base, .qparams = q, .is_codes = true });
 }
 
 OX_RULE(qlinear_matmul)
@@ -160,7 +160,7 @@ static struct mase_node *as_floats(struct mase_ox_import *im, struct mase_ox_val
 {
     const struct mase_tensor *t = v->node ? NULL : mase_ox_known_tensor(im, v);
     if (v->is_codes && !v->node)
-        return mase_ox_codes_of(im, mase_ox_node_of(im, v->base), v->grid);
+        return mase_ox_codes_of(im, mase_ox_node_of(im, v->base), v->qparams);
     if (!t)
         return mase_ox_cast(im, mase_ox_node_of(im, v), MASE_F32);
     struct mase_tensor f = mase_tensor(&im->arena, MASE_F32, &t->shape, true);

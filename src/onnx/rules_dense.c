@@ -27,7 +27,7 @@ static const struct mase_onnx_node *only_use(struct mase_ox_import *im, const ch
 
 static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int rank)
 {
-    const struct mase_ox_grid *unused;
+    const struct mase_ox_qparams *unused;
     return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
 }
 
@@ -37,7 +37,7 @@ static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int 
 static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
                        struct mase_ox_value *weight, struct mase_ox_value *bias)
 {
-    const struct mase_ox_grid *x, *w;
+    const struct mase_ox_qparams *x, *w;
     mase_ox_data_in(im, data, &x);
     mase_ox_weight(im, weight, &w);
     if (!w || w->format || (x && x->format))
@@ -82,10 +82,10 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
                                       struct mase_ox_value *weight, struct mase_ox_value *bias,
                                       bool transposed)
 {
-    struct mase_ox_grids g;
-    struct mase_node *x = mase_ox_data_in(im, data, &g.data);
-    struct mase_ox_value *w = mase_ox_weight(im, weight, &g.weight),
-                         *b = mase_ox_weight(im, bias, &g.bias);
+    struct mase_ox_layer_qparams q;
+    struct mase_node *x = mase_ox_data_in(im, data, &q.data);
+    struct mase_ox_value *w = mase_ox_weight(im, weight, &q.weight),
+                         *b = mase_ox_weight(im, bias, &q.bias);
     const struct mase_shape *s = shape_of(im, w);
     const struct mase_ox_value *params[] = { w, b };
     const char *names[] = { "weight", "bias" }, *key = "bias";
@@ -97,9 +97,9 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
         mase_ox_add_layer(im, path, MASE_OP_linear, args, 2, &key, &has_bias, 1);
     if (!m)
         return NULL;
-    const int axis = g.weight ? g.weight->axis : 0;
-    g.weight_axis = transposed ? 1 - axis : axis;
-    mase_ox_quantise_layer(im, m, &g);
+    const int axis = q.weight ? q.weight->axis : 0;
+    q.weight_axis = transposed ? 1 - axis : axis;
+    mase_ox_quantise_layer(im, m, &q);
     mase_ox_fill(im, path, "weight", w, transposed);
     if (b)
         mase_ox_fill(im, path, "bias", b, false);
@@ -109,7 +109,7 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
 /* Is it data in float32, of two dimensions or more, that no constant decides? */
 static bool is_data(struct mase_ox_import *im, struct mase_ox_value *v)
 {
-    const struct mase_ox_grid *unused;
+    const struct mase_ox_qparams *unused;
     struct mase_node *x = mase_ox_data_in(im, v, &unused);
     return x && mase_ox_dtype(im, x) == MASE_F32 && mase_ox_rank(im, x) >= 2 &&
            !mase_ox_result(im, x)->known;
@@ -298,7 +298,7 @@ struct conv {
     int64_t groups, output_padding[3];
     struct mase_ox_value *data, *weight, *bias;
     struct mase_node *x;
-    const struct mase_ox_grid *x_grid; /* of a layer */
+    const struct mase_ox_qparams *x_qparams; /* of a layer */
 };
 
 static const enum mase_op conv_ops[] = { MASE_OP_conv1d, MASE_OP_conv2d, MASE_OP_conv3d };
@@ -315,9 +315,9 @@ static bool conv_fits_layer(struct mase_ox_import *im, const struct conv *c)
 static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv *c,
                                     enum mase_op op)
 {
-    struct mase_ox_grids g = { .data = c->x_grid };
-    struct mase_ox_value *weight = mase_ox_weight(im, c->weight, &g.weight),
-                         *bias = mase_ox_weight(im, c->bias, &g.bias);
+    struct mase_ox_layer_qparams q = { .data = c->x_qparams };
+    struct mase_ox_value *weight = mase_ox_weight(im, c->weight, &q.weight),
+                         *bias = mase_ox_weight(im, c->bias, &q.bias);
     static const char *const keys[] = { "stride", "padding", "dilation",
                                         "groups", "bias",    "output_padding" };
     const struct mase_shape *s = shape_of(im, weight);
@@ -338,8 +338,8 @@ static struct mase_node *conv_layer(struct mase_ox_import *im, const struct conv
         mase_ox_add_layer(im, path, op, args, 3, keys, values, c->w.transposed ? 6 : 5);
     if (!m)
         return NULL;
-    g.weight_axis = g.weight ? g.weight->axis : 0;
-    mase_ox_quantise_layer(im, m, &g);
+    q.weight_axis = q.weight ? q.weight->axis : 0;
+    mase_ox_quantise_layer(im, m, &q);
     mase_ox_fill(im, path, "weight", weight, false);
     if (bias)
         mase_ox_fill(im, path, "bias", bias, false);
@@ -362,7 +362,7 @@ static struct mase_node *conv_call(struct mase_ox_import *im, const struct conv 
 
 static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed)
 {
-    const struct mase_ox_grid *unused;
+    const struct mase_ox_qparams *unused;
     c->w.transposed = transposed;
     c->groups = mase_ox_attr_int(im, "group", 1);
     if (!c->data || !c->weight) {
@@ -384,7 +384,7 @@ static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed
 static bool take_data(struct mase_ox_import *im, struct conv *c)
 {
     const bool layer = conv_fits_layer(im, c);
-    c->x = layer ? mase_ox_data_in(im, c->data, &c->x_grid) : mase_ox_node_of(im, c->data);
+    c->x = layer ? mase_ox_data_in(im, c->data, &c->x_qparams) : mase_ox_node_of(im, c->data);
     return layer;
 }
 
@@ -395,9 +395,9 @@ struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *
     if (!read_conv(im, &c, false))
         return NULL;
     const bool layer = take_data(im, &c), even = mase_ox_is_symmetric(&c.w);
-    if (!even && c.x_grid && !mase_ox_grid_has_zero(c.x_grid)) {
+    if (!even && c.x_qparams && !mase_ox_qparams_have_zero(c.x_qparams)) {
         c.x = mase_ox_node_of(im, c.data); /* zeros around it are not rounded */
-        c.x_grid = NULL;
+        c.x_qparams = NULL;
     }
     if (!even)
         c.x = mase_ox_pad_window(im, &c.w, c.x, 0.0);

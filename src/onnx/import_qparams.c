@@ -1,9 +1,10 @@
 /*
- * import_grids.c - values that are rounded to a grid: integers with a scale and a zero point.
+ * import_qparams.c - values that are rounded to integers with a scale and a zero point.
  *
- * A value that is quantised and dequantised is remembered as its origin and the grid. A layer that
- * takes it has the number format of that grid on its operand; anything else gets the value rounded,
- * by the format of the result of what computes it, or spelt out.
+ * A value that is quantised and dequantised is kept as its origin and its quantisation parameters.
+ * If a layer uses it, the layer's operand gets a number format of these parameters. Any other user
+ * gets rounded values: by a result format of the producer, or by nodes that divide, round and
+ * clamp.
  */
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,7 @@ const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t 
 
 /* ---- as a format ---- */
 
-/* What a format says of a grid. */
+/* The parameters of the format int. */
 struct form {
     int bits;
     bool is_signed, narrow;
@@ -64,25 +65,25 @@ static bool is_range(struct form *f, double lo, double hi)
 }
 
 /* Around zero if that is possible: unsigned codes around the middle are signed ones. */
-static bool find_form(struct form *f, const struct mase_ox_grid *g, int64_t i)
+static bool find_form(struct form *f, const struct mase_ox_qparams *q, int64_t i)
 {
-    const double z = g->zero[i];
+    const double z = q->zero[i];
     f->zero = 0;
-    if (g->way != OX_NEAREST || !(g->scale[i] >= 1e-30 && g->scale[i] <= 1e30) || z != rint(z) ||
-        z < g->lo[i] || z > g->hi[i] || (g->shifted && z != 0))
+    if (q->way != OX_NEAREST || !(q->scale[i] >= 1e-30 && q->scale[i] <= 1e30) || z != rint(z) ||
+        z < q->lo[i] || z > q->hi[i] || (q->shifted && z != 0))
         return false;
-    if (is_range(f, g->lo[i] - z, g->hi[i] - z))
+    if (is_range(f, q->lo[i] - z, q->hi[i] - z))
         return true;
     f->zero = z;
-    return is_range(f, g->lo[i], g->hi[i]);
+    return is_range(f, q->lo[i], q->hi[i]);
 }
 
-bool mase_ox_grid_is_format(const struct mase_ox_grid *g)
+bool mase_ox_qparams_are_format(const struct mase_ox_qparams *q)
 {
     struct form first, f;
-    bool same = !g->format && !g->shape && find_form(&first, g, 0);
-    for (int64_t i = 1; same && i < g->count; i++)
-        same = find_form(&f, g, i) && f.is_signed == first.is_signed && f.narrow == first.narrow;
+    bool same = !q->format && !q->shape && find_form(&first, q, 0);
+    for (int64_t i = 1; same && i < q->count; i++)
+        same = find_form(&f, q, i) && f.is_signed == first.is_signed && f.narrow == first.narrow;
     return same;
 }
 
@@ -122,37 +123,37 @@ struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
 }
 
 /* Fixed point, as QONNX writes it: a step that is a power of two. */
-static bool is_fixed_of(const struct mase_ox_grid *g, bool is_signed)
+static bool is_fixed_of(const struct mase_ox_qparams *q, bool is_signed)
 {
-    return !g->format && g->shifted && g->count == 1 && g->zero[0] == 0 &&
-           mase_ox_is_power(g->scale[0]) && g->scale[0] >= 0x1p-64 && g->scale[0] <= 0x1p32 &&
-           g->lo[0] == (is_signed ? -(g->hi[0] + 1) : 0) && g->hi[0] >= 1 && g->hi[0] < 0x1p31 &&
-           mase_ox_is_power(g->hi[0] + 1) && ways[g->way].direction;
+    return !q->format && q->shifted && q->count == 1 && q->zero[0] == 0 &&
+           mase_ox_is_power(q->scale[0]) && q->scale[0] >= 0x1p-64 && q->scale[0] <= 0x1p32 &&
+           q->lo[0] == (is_signed ? -(q->hi[0] + 1) : 0) && q->hi[0] >= 1 && q->hi[0] < 0x1p31 &&
+           mase_ox_is_power(q->hi[0] + 1) && ways[q->way].direction;
 }
 
-static bool is_fixed(const struct mase_ox_grid *g)
+static bool is_fixed(const struct mase_ox_qparams *q)
 {
-    return is_fixed_of(g, true);
+    return is_fixed_of(q, true);
 }
 
-bool mase_ox_grid_has_zero(const struct mase_ox_grid *g)
+bool mase_ox_qparams_have_zero(const struct mase_ox_qparams *q)
 {
-    return g->format || g->way != OX_SIGN;
+    return q->format || q->way != OX_SIGN;
 }
 
-static bool is_sign(const struct mase_ox_grid *g)
+static bool is_sign(const struct mase_ox_qparams *q)
 {
-    return !g->format && g->way == OX_SIGN && g->count == 1 && g->scale[0] == 1;
+    return !q->format && q->way == OX_SIGN && q->count == 1 && q->scale[0] == 1;
 }
 
-static bool is_plain_format(const struct mase_ox_grid *g)
+static bool is_plain_format(const struct mase_ox_qparams *q)
 {
-    return g->format && g->count == 1 && g->scale[0] == 1;
+    return q->format && q->count == 1 && q->scale[0] == 1;
 }
 
-static bool layer_can_round(const struct mase_ox_grid *g)
+static bool layer_can_round(const struct mase_ox_qparams *q)
 {
-    return is_plain_format(g) || mase_ox_grid_is_format(g) || is_fixed(g) || is_sign(g);
+    return is_plain_format(q) || mase_ox_qparams_are_format(q) || is_fixed(q) || is_sign(q);
 }
 
 static struct mase_value *number_or_list(struct mase_arena *a, const double *v, int64_t count,
@@ -181,23 +182,23 @@ static const struct mase_format *format_of(struct mase_ox_import *im, enum mase_
     return f;
 }
 
-const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_grid *g,
+const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct mase_ox_qparams *q,
                                          int axis)
 {
     struct mase_arena *a = &im->arena;
     struct mase_value *v = mase_value_list(a);
-    double *bits = mase_new_array(a, double, (size_t)g->count),
-           *zero = mase_new_array(a, double, (size_t)g->count);
+    double *bits = mase_new_array(a, double, (size_t)q->count),
+           *zero = mase_new_array(a, double, (size_t)q->count);
     struct form f = { 0 };
-    for (int64_t i = 0; i < g->count; i++) {
-        find_form(&f, g, i);
+    for (int64_t i = 0; i < q->count; i++) {
+        find_form(&f, q, i);
         bits[i] = f.bits;
         zero[i] = f.zero;
     }
-    mase_value_push(a, v, number_or_list(a, bits, g->count, true));
-    mase_value_push(a, v, number_or_list(a, g->scale, g->count, false));
-    mase_value_push(a, v, number_or_list(a, zero, g->count, true));
-    mase_value_push(a, v, g->count > 1 ? mase_value_int(a, axis) : mase_value_none(a));
+    mase_value_push(a, v, number_or_list(a, bits, q->count, true));
+    mase_value_push(a, v, number_or_list(a, q->scale, q->count, false));
+    mase_value_push(a, v, number_or_list(a, zero, q->count, true));
+    mase_value_push(a, v, q->count > 1 ? mase_value_int(a, axis) : mase_value_none(a));
     mase_value_push(a, v, mase_value_none(a));
     mase_value_push(a, v, mase_value_bool(a, true));
     mase_value_push(a, v, mase_value_bool(a, f.narrow));
@@ -206,16 +207,16 @@ const struct mase_format *mase_ox_format(struct mase_ox_import *im, const struct
     return format_of(im, MASE_QUANT_int, v);
 }
 
-/* Fixed point has no sign of its own: that of the operand must be the grid's. */
+/* The format integer has no sign of its own: the operand must have the sign of q. */
 static const struct mase_format *fixed_format(struct mase_ox_import *im,
-                                              const struct mase_ox_grid *g)
+                                              const struct mase_ox_qparams *q)
 {
     struct mase_arena *a = &im->arena;
     struct mase_value *v = mase_value_list(a);
-    mase_value_push(a, v, mase_value_int(a, (int64_t)log2(g->hi[0] - g->lo[0] + 1)));
-    mase_value_push(a, v, mase_value_int(a, -(int64_t)log2(g->scale[0])));
-    if (g->way != OX_NEAREST)
-        mase_value_push(a, v, mase_value_string(a, ways[g->way].direction));
+    mase_value_push(a, v, mase_value_int(a, (int64_t)log2(q->hi[0] - q->lo[0] + 1)));
+    mase_value_push(a, v, mase_value_int(a, -(int64_t)log2(q->scale[0])));
+    if (q->way != OX_NEAREST)
+        mase_value_push(a, v, mase_value_string(a, ways[q->way].direction));
     return format_of(im, MASE_QUANT_integer, v);
 }
 
@@ -231,46 +232,46 @@ static const struct mase_format *sign_format(struct mase_ox_import *im)
 
 /* Of an operand of a layer, which is signed unless the format says otherwise. */
 static const struct mase_format *operand_format(struct mase_ox_import *im,
-                                                const struct mase_ox_grid *g, int axis)
+                                                const struct mase_ox_qparams *q, int axis)
 {
-    return g->format     ? g->format
-           : is_fixed(g) ? fixed_format(im, g)
-           : is_sign(g)  ? sign_format(im)
-                         : mase_ox_format(im, g, axis);
+    return q->format     ? q->format
+           : is_fixed(q) ? fixed_format(im, q)
+           : is_sign(q)  ? sign_format(im)
+                         : mase_ox_format(im, q, axis);
 }
 
-/* ---- spelt out ---- */
+/* ---- as nodes ---- */
 
-/* One number, or a constant that lies along the axis or has the shape of the grid. */
-static struct mase_arg spread(struct mase_ox_import *im, const struct mase_ox_grid *g,
+/* One number, or a constant along the axis or of the shape of q. */
+static struct mase_arg spread(struct mase_ox_import *im, const struct mase_ox_qparams *q,
                               const double *v, int rank)
 {
-    struct mase_shape s = { .rank = rank - g->axis };
+    struct mase_shape s = { .rank = rank - q->axis };
     bool same = true;
-    for (int64_t i = 1; i < g->count; i++)
+    for (int64_t i = 1; i < q->count; i++)
         same &= v[i] == v[0];
     if (same)
         return ARG_FLOAT(v[0]);
     for (int d = 0; d < s.rank; d++)
-        s.dim[d] = d ? 1 : g->count;
-    struct mase_tensor t = mase_tensor(&im->arena, MASE_F32, g->shape ? g->shape : &s, true);
-    for (int64_t i = 0; i < g->count; i++)
+        s.dim[d] = d ? 1 : q->count;
+    struct mase_tensor t = mase_tensor(&im->arena, MASE_F32, q->shape ? q->shape : &s, true);
+    for (int64_t i = 0; i < q->count; i++)
         mase_tensor_set(&t, i, v[i]);
     return ARG_NODE(mase_ox_constant(im, &t));
 }
 
-static bool has_zero(const struct mase_ox_grid *g)
+static bool has_zero(const struct mase_ox_qparams *q)
 {
-    for (int64_t i = 0; i < g->count; i++)
-        if (g->zero[i] != 0)
+    for (int64_t i = 0; i < q->count; i++)
+        if (q->zero[i] != 0)
             return true;
     return false;
 }
 
 static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
-                             const struct mase_ox_grid *g, int rank)
+                             const struct mase_ox_qparams *q, int rank)
 {
-    const struct mase_arg lo = spread(im, g, g->lo, rank), hi = spread(im, g, g->hi, rank);
+    const struct mase_arg lo = spread(im, q, q->lo, rank), hi = spread(im, q, q->hi, rank);
     if (lo.kind == MASE_ARG_FLOAT && hi.kind == MASE_ARG_FLOAT)
         return EMIT(im, MASE_OP_clamp, ARG_NODE(y), lo, hi);
     const struct mase_arg low = ARG_NODE(lo.kind == MASE_ARG_FLOAT
@@ -298,45 +299,45 @@ static void round_result(struct mase_ox_import *im, struct mase_node *x,
 }
 
 struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
-                                   const struct mase_ox_grid *g)
+                                   const struct mase_ox_qparams *q)
 {
     const int rank = mase_ox_rank(im, x);
-    if (g->format) { /* a product by 1 can round what it gives */
-        if (!is_plain_format(g))
-            x = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, g, g->scale, rank));
+    if (q->format) { /* a product by 1 can round what it gives */
+        if (!is_plain_format(q))
+            x = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, q, q->scale, rank));
         struct mase_node *y = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(1.0));
         if (y)
-            round_result(im, y, g->format);
+            round_result(im, y, q->format);
         return y;
     }
-    if (g->way == OX_SIGN)
+    if (q->way == OX_SIGN)
         return EMIT(im, MASE_OP_where, ARG_NODE(EMIT(im, MASE_OP_ge, ARG_NODE(x), ARG_INT(0))),
                     ARG_FLOAT(1.0), ARG_FLOAT(-1.0));
-    const struct mase_arg zero = spread(im, g, g->zero, rank);
-    struct mase_node *y = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, g, g->scale, rank));
-    if (g->shifted && has_zero(g))
+    const struct mase_arg zero = spread(im, q, q->zero, rank);
+    struct mase_node *y = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, q, q->scale, rank));
+    if (q->shifted && has_zero(q))
         y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
-    y = mase_ox_round(im, y, g->way);
-    if (!g->shifted && has_zero(g))
+    y = mase_ox_round(im, y, q->way);
+    if (!q->shifted && has_zero(q))
         y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
-    return cut(im, y, g, rank);
+    return cut(im, y, q, rank);
 }
 
 struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
-                                    const struct mase_ox_grid *g)
+                                    const struct mase_ox_qparams *q)
 {
     const int rank = mase_ox_rank(im, codes);
-    if (is_plain_format(g))
+    if (is_plain_format(q))
         return codes;
-    if (!g->format && has_zero(g))
-        codes = EMIT(im, MASE_OP_sub, ARG_NODE(codes), spread(im, g, g->zero, rank));
-    return EMIT(im, MASE_OP_mul, ARG_NODE(codes), spread(im, g, g->scale, rank));
+    if (!q->format && has_zero(q))
+        codes = EMIT(im, MASE_OP_sub, ARG_NODE(codes), spread(im, q, q->zero, rank));
+    return EMIT(im, MASE_OP_mul, ARG_NODE(codes), spread(im, q, q->scale, rank));
 }
 
 /* Fixed point has the sign that the operation has. */
-static bool rounds_fixed(const struct mase_ox_grid *g, const struct mase_node *x)
+static bool rounds_fixed(const struct mase_ox_qparams *q, const struct mase_node *x)
 {
-    return is_fixed(g) && !mase_node_never_negative(x);
+    return is_fixed(q) && !mase_node_never_negative(x);
 }
 
 /* Does nobody see the value before it is rounded? Then what computes it can round it. */
@@ -348,7 +349,8 @@ static bool rounds_itself(struct mase_ox_import *im, const struct mase_ox_value 
     const struct mase_quant *q = mase_node_quant(x);
     return call && mase_ops[x->op].quantisable && !mase_op_is_recurrent(x->op) &&
            !im->scope->call && u && u->count == 1 && !v->base->shared && !x->user_count &&
-           v->grid->count == 1 && (mase_ox_grid_is_format(v->grid) || rounds_fixed(v->grid, x)) &&
+           v->qparams->count == 1 &&
+           (mase_ox_qparams_are_format(v->qparams) || rounds_fixed(v->qparams, x)) &&
            !(q && q->operand[MASE_DATA_OUT]) && mase_ox_dtype(im, x) == MASE_F32 &&
            !mase_ox_result(im, x)->known;
 }
@@ -359,77 +361,79 @@ struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_valu
     enum mase_dtype dtype = MASE_U8;
     if (im->status)
         return NULL;
-    if (v->is_codes && (!mase_onnx_dtype(&dtype, v->grid->type) || dtype >= MASE_DTYPE_COUNT)) {
+    if (v->is_codes && (!mase_onnx_dtype(&dtype, v->qparams->type) || dtype >= MASE_DTYPE_COUNT)) {
         mase_ox_fail(im, MASE_EUNSUPPORTED, "'%s' is of type %s, which is not computed with",
-                     v->name, mase_onnx_type_name(v->grid->type));
+                     v->name, mase_onnx_type_name(v->qparams->type));
         return NULL;
     }
     if (v->is_codes)
         return v->node = mase_ox_cast(
-                   im, x ? mase_ox_codes_of(im, x, v->grid) : mase_ox_constant(im, v->data), dtype);
+                   im, x ? mase_ox_codes_of(im, x, v->qparams) : mase_ox_constant(im, v->data),
+                   dtype);
     if (rounds_itself(im, v, x)) {
-        const struct mase_format *f =
-            rounds_fixed(v->grid, x) ? fixed_format(im, v->grid) : mase_ox_format(im, v->grid, 0);
+        const struct mase_format *f = rounds_fixed(v->qparams, x)
+                                          ? fixed_format(im, v->qparams)
+                                          : mase_ox_format(im, v->qparams, 0);
         if (f)
             round_result(im, x, f);
         return v->node = x;
     }
-    return v->node = mase_ox_values_of(im, mase_ox_codes_of(im, x, v->grid), v->grid);
+    return v->node = mase_ox_values_of(im, mase_ox_codes_of(im, x, v->qparams), v->qparams);
 }
 
 /* ---- operands of layers ---- */
 
 /* One scale, or one for each channel, which are those of dimension 1. */
-static bool fits_data(const struct mase_ox_grid *g)
+static bool fits_data(const struct mase_ox_qparams *q)
 {
-    return layer_can_round(g) && (g->count == 1 || g->axis == 1);
+    return layer_can_round(q) && (q->count == 1 || q->axis == 1);
 }
 
 struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
-                                  const struct mase_ox_grid **g)
+                                  const struct mase_ox_qparams **q)
 {
-    *g = NULL;
-    if (v->node || !v->grid || v->is_codes || !v->base || !fits_data(v->grid))
+    *q = NULL;
+    if (v->node || !v->qparams || v->is_codes || !v->base || !fits_data(v->qparams))
         return mase_ox_node_of(im, v);
-    *g = v->grid;
+    *q = v->qparams;
     return mase_ox_node_of(im, v->base);
 }
 
 struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
-                                     const struct mase_ox_grid **g)
+                                     const struct mase_ox_qparams **q)
 {
-    *g = NULL;
-    if (!v || !v->grid || v->is_codes || !layer_can_round(v->grid))
+    *q = NULL;
+    if (!v || !v->qparams || v->is_codes || !layer_can_round(v->qparams))
         return v;
     if (!v->data && (!v->base || !mase_ox_is_param(im, v->base)))
         return v;
-    *g = v->grid;
+    *q = v->qparams;
     return v->data ? v : v->base;
 }
 
 struct mase_node *mase_ox_relu(struct mase_ox_import *im, struct mase_ox_value *v)
 {
-    const bool rounds = v && !v->node && v->base && !v->is_codes && is_fixed_of(v->grid, false);
+    const bool rounds = v && !v->node && v->base && !v->is_codes && is_fixed_of(v->qparams, false);
     struct mase_node *x = v ? mase_ox_node_of(im, rounds ? v->base : v) : NULL;
     struct mase_node *y = EMIT(im, MASE_OP_relu, ARG_NODE(x));
     struct mase_quant q = { .kind = MASE_QUANT_integer };
     if (!y || !rounds)
         return y;
-    q.operand[MASE_DATA_IN] = fixed_format(im, v->grid);
+    q.operand[MASE_DATA_IN] = fixed_format(im, v->qparams);
     if (!im->status)
         mase_node_set_quant(y, &q);
     return y;
 }
 
 void mase_ox_quantise_layer(struct mase_ox_import *im, struct mase_module *m,
-                            const struct mase_ox_grids *g)
+                            const struct mase_ox_layer_qparams *p)
 {
     struct mase_quant q = { .kind = MASE_QUANT_int };
-    if (!m || (!g->data && !g->weight && !g->bias))
+    if (!m || (!p->data && !p->weight && !p->bias))
         return;
-    q.operand[MASE_DATA_IN] = g->data ? operand_format(im, g->data, 1) : NULL;
-    q.operand[MASE_WEIGHT] = g->weight ? operand_format(im, g->weight, g->weight_axis) : NULL;
-    q.operand[MASE_BIAS] = g->bias ? operand_format(im, g->bias, 0) : NULL;
+    q.operand[MASE_DATA_IN] = p->data ? operand_format(im, p->data, 1) : NULL;
+    q.operand[MASE_WEIGHT] = p->weight ? operand_format(im, p->weight, p->weight_axis) : NULL;
+    q.operand[MASE_BIAS] = p->bias ? operand_format(im, p->bias, 0) : NULL;
     if (!im->status)
         mase_module_set_quant(im->g, m, &q);
 }
