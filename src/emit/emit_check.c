@@ -86,7 +86,8 @@ static float real(const struct mase_emit_numbers *n, int64_t i)
 }
 
 /* a b + c in a type of C, whatever the order. */
-static int64_t line_in(struct running *r, enum mase_emit_type t, int64_t a, int64_t b, int64_t c)
+static int64_t multiply_add(struct running *r, enum mase_emit_type t, int64_t a, int64_t b,
+                            int64_t c)
 {
     const mase_int_wide product = (mase_int_wide)a * b, sum = product + c;
     if (!holds(t, product) || !holds(t, sum))
@@ -105,7 +106,7 @@ static int64_t limited(const struct mase_emit_map *m, int64_t q, int64_t i)
 
 static int64_t rounded(struct running *r, const struct mase_emit_map *m, int64_t x, int64_t i)
 {
-    const int64_t v = line_in(r, m->work, x, whole(&m->mul, i), whole(&m->add, i)),
+    const int64_t v = multiply_add(r, m->work, x, whole(&m->mul, i), whole(&m->add, i)),
                   by = whole(&m->div, i);
     return limited(m, mase_divide_rounded(v, m->shift ? INT64_C(1) << by : by, m->direction), i);
 }
@@ -137,7 +138,7 @@ static float decoded(struct running *r, const struct mase_emit_map *m, int64_t x
 {
     const float step = real(&m->div, i);
     if (m->exact)
-        return (float)line_in(r, m->work, x, whole(&m->mul, i), whole(&m->add, i)) * step;
+        return (float)multiply_add(r, m->work, x, whole(&m->mul, i), whole(&m->add, i)) * step;
     const struct mase_meaning t = { .step = (double)step,
                                     .parts = whole(&m->parts, i),
                                     .bias = real(&m->bias, i),
@@ -153,7 +154,7 @@ static union cell mapped(struct running *r, const struct mase_emit_map *m, union
     switch (m->op) {
     case MASE_EMIT_STORE:
         break;
-    case MASE_EMIT_LINE:
+    case MASE_EMIT_AFFINE:
         y.f = fmaf(x.f, real(&m->factor, i), real(&m->offset, i));
         break;
     case MASE_EMIT_AXPY:
@@ -262,8 +263,9 @@ static void run_add(struct running *r, const struct mase_emit_step *s)
         if (s->acc == MASE_EMIT_F32)
             sum.f = a.f + b.f;
         else
-            sum.i = line_in(r, s->acc, b.i, whole(&s->weight[1], i),
-                            line_in(r, s->acc, a.i, whole(&s->weight[0], i), whole(&s->bias, i)));
+            sum.i = multiply_add(
+                r, s->acc, b.i, whole(&s->weight[1], i),
+                multiply_add(r, s->acc, a.i, whole(&s->weight[0], i), whole(&s->bias, i)));
         put(r, s->out, i, mapped(r, &s->map, sum, i));
     }
 }
@@ -287,7 +289,7 @@ static void run_pool(struct running *r, const struct mase_emit_step *s)
                 if (!s->largest && floats)
                     v.f += x.f;
                 else if (!s->largest)
-                    v.i = line_in(r, s->acc, v.i, 1, x.i);
+                    v.i = multiply_add(r, s->acc, v.i, 1, x.i);
                 else if (!some || (floats ? x.f > v.f : x.i > v.i))
                     v = x;
                 some = true;

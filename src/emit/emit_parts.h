@@ -74,8 +74,8 @@ extern const char *const mase_emit_kind_names[MASE_EMIT_KINDS];
 
 enum mase_emit_map_op {
     MASE_EMIT_STORE,
-    MASE_EMIT_LINE, /* fma(x, scale, shift), exactly rounded */
-    MASE_EMIT_AXPY, /* x * scale + shift, as the compiler does it */
+    MASE_EMIT_AFFINE, /* fma(x, scale, shift), exactly rounded */
+    MASE_EMIT_AXPY,   /* x * scale + shift, as the compiler does it */
     MASE_EMIT_RELU,
     MASE_EMIT_ENCODE,
     MASE_EMIT_ROUND,

@@ -259,7 +259,7 @@ static enum mase_status read_map(struct reading *r, const struct mase_int_instr 
     struct mase_emit_map m;
     switch (i->op) {
     case MASE_INT_OP_AFFINE:
-        mase_emit_map_line(r->a, &m, i);
+        mase_emit_map_affine(r->a, &m, i);
         break;
     case MASE_INT_OP_ENCODE:
         MASE_TRY(mase_emit_map_encode(r->a, &m, i, err));

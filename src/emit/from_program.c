@@ -1,8 +1,8 @@
 /*
  * from_program.c - a program without number formats as steps of floats.
  *
- * What constants alone decide is computed first, by the reference. A batch norm is a line for each
- * channel; it and a relu are done with the sum before them, where nobody else reads that.
+ * What constants alone decide is computed first, by the reference. A batch norm is an affine step
+ * for each channel; it and a relu are done with the sum before them, where nobody else reads that.
  */
 #include <math.h>
 #include <string.h>
@@ -122,7 +122,8 @@ static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
 
 /* ---- functions of single numbers ---- */
 
-/* The sum just before, if nobody but i reads it and nothing is done with it yet but a line. */
+/* The sum just before, if nobody but i reads it and nothing is done with it yet but an affine step.
+ */
 static struct mase_emit_step *sum_before(const struct reading *r, const struct mase_instr *i,
                                          const struct mase_emit_value *x, enum mase_emit_map_op op)
 {
@@ -159,16 +160,16 @@ static enum mase_status read_batch_norm(struct reading *r, const struct mase_ins
     const int64_t channels = shape->rank > 1 ? shape->dim[1] : 1, per = x->rows / channels;
     struct mase_emit_step *s = sum_before(r, i, x, MASE_EMIT_AXPY);
     const int64_t rows = s ? channels : x->rows, run = s ? 1 : per;
-    float *line = mase_new_array(r->a, float, (size_t)(2 * channels)),
+    float *affine = mase_new_array(r->a, float, (size_t)(2 * channels)),
           *scale = mase_new_array(r->a, float, (size_t)rows),
           *shift = mase_new_array(r->a, float, (size_t)rows);
-    if (!mase_norm_affines(line, line + channels, &k.call, channels))
+    if (!mase_norm_affines(affine, affine + channels, &k.call, channels))
         return mase_emit_refuse(i->from, err, "batch norm by statistics of the batch");
     if (s && (s->sum.groups * s->sum.outputs != channels || s->sum.output_stride != per))
         return mase_emit_refuse(i->from, err, "its channels are not those of the layer before it");
     for (int64_t row = 0; row < rows; row++) {
-        scale[row] = line[row / run];
-        shift[row] = line[channels + row / run];
+        scale[row] = affine[row / run];
+        shift[row] = affine[channels + row / run];
     }
     MASE_TRY(check_finite(i, scale, rows, err));
     MASE_TRY(check_finite(i, shift, rows, err));

@@ -152,11 +152,11 @@ enum mase_status mase_emit_map_encode(struct mase_arena *a, struct mase_emit_map
     return MASE_OK;
 }
 
-void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
-                        const struct mase_int_instr *i)
+void mase_emit_map_affine(struct mase_arena *a, struct mase_emit_map *m,
+                          const struct mase_int_instr *i)
 {
     const struct mase_emit_rows w = { i->out->rows, 1, false };
-    *m = (struct mase_emit_map){ .op = MASE_EMIT_LINE, .relu = i->u.affine.relu };
+    *m = (struct mase_emit_map){ .op = MASE_EMIT_AFFINE, .relu = i->u.affine.relu };
     m->factor = take(a, NULL, i->u.affine.scale, &w);
     m->offset = take(a, NULL, i->u.affine.shift, &w);
     if (mase_emit_all(&m->factor, 1) && mase_emit_all(&m->offset, 0) && m->relu)

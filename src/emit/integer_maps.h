@@ -20,8 +20,8 @@ enum mase_status mase_emit_map_scale(struct mase_arena *a, struct mase_emit_map 
 enum mase_status mase_emit_map_encode(struct mase_arena *a, struct mase_emit_map *m,
                                       const struct mase_int_instr *i,
                                       struct mase_err *err) MASE_MUST_CHECK;
-void mase_emit_map_line(struct mase_arena *a, struct mase_emit_map *m,
-                        const struct mase_int_instr *i);
+void mase_emit_map_affine(struct mase_arena *a, struct mase_emit_map *m,
+                          const struct mase_int_instr *i);
 void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
                          const struct mase_int_instr *i);
 /* What the codes of a value stand for. */

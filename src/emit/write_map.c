@@ -258,12 +258,12 @@ static void write_scale(struct mapping *k)
 
 /* ---- floats ---- */
 
-static void write_line(struct mapping *k)
+static void write_affine(struct mapping *k)
 {
     const struct mase_emit_map *m = k->m;
     const char *by = number(k, &m->factor, "scale", MASE_EMIT_F32),
                *plus = number(k, &m->offset, "shift", MASE_EMIT_F32);
-    if (m->op == MASE_EMIT_LINE) {
+    if (m->op == MASE_EMIT_AFFINE) {
         k->w->fma = true;
         line(k, "const float q = fused(x[i], %s, %s);", by, plus);
     } else {
@@ -294,9 +294,9 @@ static void write_decode(struct mapping *k)
                *parts = number(k, &m->parts, "parts", MASE_EMIT_I64);
     line(k, "volatile %s v = (%s)x[i] * %s;", real, real, step);
     line(k, "v = v / (%s)%s;", real, parts);
-    const bool lined = !mase_emit_all(&m->factor, 1) || !mase_emit_all(&m->offset, 0) ||
-                       !mase_emit_all(&m->bias, 0);
-    if (!lined) {
+    const bool affine = !mase_emit_all(&m->factor, 1) || !mase_emit_all(&m->offset, 0) ||
+                        !mase_emit_all(&m->bias, 0);
+    if (!affine) {
         line(k, "float q = (float)v;");
         return;
     }
@@ -342,8 +342,8 @@ static const struct {
     int bytes;
 } maps[] = {
     [MASE_EMIT_STORE] = { write_store, "copy", 30 },
-    [MASE_EMIT_LINE] = { write_line, "line", 60 },
-    [MASE_EMIT_AXPY] = { write_line, "line", 40 },
+    [MASE_EMIT_AFFINE] = { write_affine, "line", 60 },
+    [MASE_EMIT_AXPY] = { write_affine, "line", 40 },
     [MASE_EMIT_RELU] = { write_relu, "relu", 40 },
     [MASE_EMIT_ENCODE] = { write_encode, "encode", 110 },
     [MASE_EMIT_ROUND] = { write_round, "rounded", 60 },

@@ -2,9 +2,9 @@
  * int16.c - networks in integers by kernels, where 16 bits hold the codes and 32 the sums.
  *
  * The same numbers as int_run.c computes one by one: an integer is an integer. Sums are of pairs of
- * 16-bit products; a rounding over a power of two is a shift, or a line in double, where no number
- * has more than 53 bits; scaled codes are rounded in float32 as they are said to be. What is not
- * like that runs in int_run.c.
+ * 16-bit products; a rounding over a power of two is a shift, or an affine function in double,
+ * where no number has more than 53 bits; scaled codes are rounded in float32 as they are said to
+ * be. What is not like that runs in int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +17,13 @@
 enum type { FLOAT, SHORT, LONG }; /* of a value's rows */
 static const int sizes[] = { 4, 2, 4 };
 
-typedef void line_fn(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n);
+typedef void affine_fn(int16_t *y, const int32_t *x, const struct mase_int_affine *l, long n);
 
 struct step {
     const struct mase_int_instr *i;
-    struct mase_int_line *line; // (rows): encode, round, scale
-    bool *shift;                // (rows): round: the line is x / 2^shift
-    int32_t *weight, *bias;     // (outputs, pairs), (outputs)
+    struct mase_int_affine *affine; // (rows): encode, round, scale
+    bool *shift;                    // (rows): round: the function is x / 2^shift
+    int32_t *weight, *bias;         // (outputs, pairs), (outputs)
     long pairs;
 };
 
@@ -53,18 +53,18 @@ bool mase_int_format_has_kernel(const struct mase_int_format *g)
 static bool prepare_encode(struct step *s, struct mase_int16_plan *f, struct mase_arena *a)
 {
     const struct mase_int_value *y = s->i->out;
-    s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
+    s->affine = mase_new_array(a, struct mase_int_affine, (size_t)y->rows);
     set_type(f, y, SHORT);
     for (int64_t r = 0; r < y->rows; r++) {
         const struct mase_int_format *g = &s->i->u.encode[r];
         const double factor = g->scaled ? g->step : 1 / g->step;
         if (!mase_int_format_has_kernel(g))
             return false;
-        s->line[r] = (struct mase_int_line){ .lo = (double)g->lo,
-                                             .hi = (double)g->hi,
-                                             .factor = (float)factor,
-                                             .divides = g->scaled,
-                                             .floor = g->direction == MASE_TO_FLOOR };
+        s->affine[r] = (struct mase_int_affine){ .lo = (double)g->lo,
+                                                 .hi = (double)g->hi,
+                                                 .factor = (float)factor,
+                                                 .divides = g->scaled,
+                                                 .floor = g->direction == MASE_TO_FLOOR };
     }
     return mase_int_value_within(y, INT16_MIN, INT16_MAX);
 }
@@ -127,8 +127,8 @@ static bool prepare_affine(struct step *s, struct mase_int16_plan *f, struct mas
 }
 
 /* floor(n / d) is n less (d - 1) / 2, over d, to the nearest: no tie is left. */
-bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct mase_int_round *r,
-                            int64_t most)
+bool mase_int_round_as_affine(struct mase_int_affine *l, bool *shift,
+                              const struct mase_int_round *r, int64_t most)
 {
     const bool floor = r->direction == MASE_TO_FLOOR;
     const int bits = __builtin_ctzll((uint64_t)r->div);
@@ -137,11 +137,11 @@ bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct m
     if (fabs((double)r->mul) * (double)most + fabs((double)r->add) + (double)r->div >= 0x1p51)
         return false;
     const double add = (double)r->add - (floor ? (double)(r->div - 1) / 2 : 0);
-    *l = (struct mase_int_line){ .mul = (double)r->mul / (double)r->div,
-                                 .add = add / (double)r->div,
-                                 .lo = (double)r->lo,
-                                 .hi = (double)r->hi,
-                                 .shift = bits };
+    *l = (struct mase_int_affine){ .mul = (double)r->mul / (double)r->div,
+                                   .add = add / (double)r->div,
+                                   .lo = (double)r->lo,
+                                   .hi = (double)r->hi,
+                                   .shift = bits };
     *shift =
         r->mul == 1 && r->add == 0 && !floor && bits < 30 && (double)most + (double)r->div < 0x1p31;
     return true;
@@ -150,18 +150,18 @@ bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct m
 static bool prepare_round(struct step *s, struct mase_int16_plan *f, struct mase_arena *a)
 {
     const struct mase_int_value *x = s->i->in[0], *y = s->i->out;
-    s->line = mase_new_array(a, struct mase_int_line, (size_t)y->rows);
+    s->affine = mase_new_array(a, struct mase_int_affine, (size_t)y->rows);
     s->shift = mase_new_array(a, bool, (size_t)y->rows);
     set_type(f, y, SHORT);
     for (int64_t r = 0; r < y->rows; r++) {
-        struct mase_int_line *l = &s->line[r];
+        struct mase_int_affine *l = &s->affine[r];
         const int64_t most = -x->lo[r] > x->hi[r] ? -x->lo[r] : x->hi[r];
         if (s->i->op == MASE_INT_OP_ROUND) {
-            if (!mase_int_round_as_line(l, &s->shift[r], &s->i->u.round[r], most))
+            if (!mase_int_round_as_affine(l, &s->shift[r], &s->i->u.round[r], most))
                 return false;
         } else {
             const struct mase_int_scale *g = &s->i->u.scale[r];
-            *l = (struct mase_int_line){
+            *l = (struct mase_int_affine){
                 .lo = (double)g->lo, .hi = (double)g->hi, .factor = g->factor, .offset = g->offset
             };
         }
@@ -328,7 +328,7 @@ const float *mase_int16_floats(const struct mase_int16_work *w, const struct mas
 
 /* ---- running ---- */
 
-static void run_line(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
+static void run_affine(const struct mase_int16_work *w, const struct mase_int_instr *i, long n)
 {
     for (int64_t r = 0; r < i->out->rows; r++)
         w->k->affine(row_at(w, i->out->at + r), row_at(w, i->in[0]->at + r), i->u.affine.scale[r],
@@ -353,12 +353,12 @@ static enum mase_status run_encode(const struct mase_int16_work *w, const struct
         int64_t at;
         if (has_nan(x, samples, &at))
             return mase_int_fail_nan(s->i, at, err);
-        w->k->int_encode(row_at(w, s->i->out->at + r), x, &s->line[r], n);
+        w->k->int_encode(row_at(w, s->i->out->at + r), x, &s->affine[r], n);
     }
     return MASE_OK;
 }
 
-static void run_affine(const struct mase_int16_work *w, const struct step *s, int number, long n)
+static void run_sum(const struct mase_int16_work *w, const struct step *s, int number, long n)
 {
     const struct mase_int_sum *g = &s->i->u.sum;
     const int64_t outputs = g->groups * g->outputs;
@@ -379,10 +379,10 @@ static void run_affine(const struct mase_int16_work *w, const struct step *s, in
 static void run_round(const struct mase_int16_work *w, const struct step *s, long n)
 {
     for (int64_t r = 0; r < s->i->out->rows; r++) {
-        line_fn *f = s->i->op == MASE_INT_OP_SCALE ? w->k->int_scale
-                     : s->shift[r]                 ? w->k->int_shift
-                                                   : w->k->int_line;
-        f(row_at(w, s->i->out->at + r), row_at(w, s->i->in[0]->at + r), &s->line[r], n);
+        affine_fn *f = s->i->op == MASE_INT_OP_SCALE ? w->k->int_scale
+                       : s->shift[r]                 ? w->k->int_shift
+                                                     : w->k->int_affine;
+        f(row_at(w, s->i->out->at + r), row_at(w, s->i->in[0]->at + r), &s->affine[r], n);
     }
 }
 
@@ -429,13 +429,13 @@ enum mase_status mase_int16_run(struct mase_int16_work *w, int64_t samples, stru
         const struct step *s = &f->step[number];
         switch (s->i->op) {
         case MASE_INT_OP_AFFINE:
-            run_line(w, s->i, n);
+            run_affine(w, s->i, n);
             break;
         case MASE_INT_OP_ENCODE:
             MASE_TRY(run_encode(w, s, n, samples, err));
             break;
         case MASE_INT_OP_SUM:
-            run_affine(w, s, number, n);
+            run_sum(w, s, number, n);
             break;
         case MASE_INT_OP_MAX:
             run_max(w, s->i, n);

@@ -166,7 +166,7 @@ static int64_t *row_buffer(struct mase_int_lowering *l, const struct mase_int_wi
 void mase_int_find_sum_access(struct mase_int_lowering *l, struct mase_int_instr *i)
 {
     struct mase_int_sum *f = &i->u.sum;
-    const struct mase_int_window *w = f->window, line = mase_int_window_of_rows(f->inputs);
+    const struct mase_int_window *w = f->window, run = mase_int_window_of_rows(f->inputs);
     const struct entries e = { .from = f->from, .inputs = f->inputs };
     const int64_t at = i->in[0]->at;
     const bool alone = reads_only(f, i->in[0]), rows = alone && is_contiguous(f, at),
@@ -176,7 +176,7 @@ void mase_int_find_sum_access(struct mase_int_lowering *l, struct mase_int_instr
     f->access = MASE_INT_ACCESS_LIST;
     if (adds && rows && f->positions == 1) {
         f->access = MASE_INT_ACCESS_POOL;
-        f->window = mase_arena_memdup(l->a, &line, sizeof line);
+        f->window = mase_arena_memdup(l->a, &run, sizeof run);
     } else if (adds && w && f->positions == mase_int_window_positions(w) &&
                is_pool(&e, w, f->groups, at, row)) {
         f->access = MASE_INT_ACCESS_POOL;

@@ -17,9 +17,9 @@ enum { TILE = 16, CHUNK = MASE_INT_SAMPLES }; /* numbers, samples at a time */
 enum { MOST_STEPS = 1024 };
 
 struct mase_int_dense {
-    const struct mase_kernels *k;               /* weights lie as these take them */
-    const struct mase_int_instr *line, *encode; /* the first may be NULL */
-    bool relu;                                  /* behind the line */
+    const struct mase_kernels *k;                 /* weights lie as these take them */
+    const struct mase_int_instr *affine, *encode; /* the first may be NULL */
+    bool relu;                                    /* after the affine step */
     struct mase_int_encoding encoding;
     struct mase_int_layer *layer;
     int layers;
@@ -115,18 +115,18 @@ static bool set_rounding(struct mase_int_layer *l, struct mase_int_finish *finis
         const int lane = mase_int_lane((int)(r % TILE));
         const int64_t most =
             -i->in[0]->lo[r] > i->in[0]->hi[r] ? -i->in[0]->lo[r] : i->in[0]->hi[r];
-        struct mase_int_line line;
+        struct mase_int_affine affine;
         bool shift;
-        if (!mase_int_round_as_line(&line, &shift, &i->u.round[r], most))
+        if (!mase_int_round_as_affine(&affine, &shift, &i->u.round[r], most))
             return false;
-        f->mul[lane] = line.mul;
-        f->add[lane] = line.add;
-        f->lowest[lane] = line.lo;
-        f->highest[lane] = line.hi;
-        f->factor[lane] = (float)line.mul;
-        f->offset[lane] = (float)line.add;
-        f->lo[lane] = (float)line.lo;
-        f->hi[lane] = (float)line.hi;
+        f->mul[lane] = affine.mul;
+        f->add[lane] = affine.add;
+        f->lowest[lane] = affine.lo;
+        f->highest[lane] = affine.hi;
+        f->factor[lane] = (float)affine.mul;
+        f->offset[lane] = (float)affine.add;
+        f->lo[lane] = (float)affine.lo;
+        f->hi[lane] = (float)affine.hi;
         by_float =
             by_float && float_is_exact(f, lane, &i->u.round[r], i->in[0]->lo[r], i->in[0]->hi[r]);
     }
@@ -173,9 +173,9 @@ static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *
         f[r / TILE].factor[r % TILE] = (float)factor;
         f[r / TILE].lo[r % TILE] = (float)g->lo;
         f[r / TILE].hi[r % TILE] = (float)g->hi;
-        if (d->line) {
-            f[r / TILE].scale[r % TILE] = d->line->u.affine.scale[r];
-            f[r / TILE].shift[r % TILE] = d->line->u.affine.shift[r];
+        if (d->affine) {
+            f[r / TILE].scale[r % TILE] = d->affine->u.affine.scale[r];
+            f[r / TILE].shift[r % TILE] = d->affine->u.affine.shift[r];
         }
     }
     set_base(f, i->out);
@@ -184,7 +184,7 @@ static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *
     d->encoding = (struct mase_int_encoding){ .tiles = tiles,
                                               .x_stride = TILE * tiles,
                                               .finish = f,
-                                              .lines = d->line,
+                                              .affine = d->affine,
                                               .relu = d->relu,
                                               .divides = first->scaled,
                                               .floor = first->direction == MASE_TO_FLOOR };
@@ -244,7 +244,8 @@ static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
     return m->scaled ? MASE_DECODE_SCALED : MASE_DECODE_BY_DOUBLE;
 }
 
-/* A fused line in float32 is rounded once, too, if its constants and the codes are floats. */
+/* A fused multiply-add in float32 is rounded once, too, if its constants and the codes are floats.
+ */
 static bool decode_by_float(struct mase_int_finish *f, const struct mase_int_value *v)
 {
     if (!mase_int_value_within(v, -(1 << 24), 1 << 24))
@@ -294,14 +295,14 @@ static bool is_relu(const struct mase_int_instr *i)
     return plain;
 }
 
-/* What happens to floats before they are codes: one line, and a relu behind it. */
-static bool take_lines(struct mase_int_dense *d, const struct mase_int_instr **i,
-                       const struct mase_int_value *last)
+/* What happens to floats before they are codes: one affine function, then perhaps a relu. */
+static bool take_affine(struct mase_int_dense *d, const struct mase_int_instr **i,
+                        const struct mase_int_value *last)
 {
     for (; *i && (*i)->op == MASE_INT_OP_AFFINE; *i = (*i)->next) {
-        if (!follows(*i, last) || (d->line && !is_relu(*i)))
+        if (!follows(*i, last) || (d->affine && !is_relu(*i)))
             return false;
-        d->line = d->line ? d->line : *i;
+        d->affine = d->affine ? d->affine : *i;
         d->relu |= (*i)->u.affine.relu;
         last = (*i)->out;
     }
@@ -316,7 +317,7 @@ static bool is_rounding(const struct mase_int_instr *i)
 static bool build(struct mase_int_dense *d, const struct mase_int_program *e, struct mase_arena *a)
 {
     const struct mase_int_instr *i = e->first;
-    if (!take_lines(d, &i, e->input) || !i->next || !add_encoding(d, i, a))
+    if (!take_affine(d, &i, e->input) || !i->next || !add_encoding(d, i, a))
         return false;
     const struct mase_int_value *last = i->out;
     for (i = i->next; i;) {
@@ -394,7 +395,7 @@ static enum mase_status fail_encoding(const struct mase_int_dense *d, const floa
         for (int64_t r = 0; r < d->features; r++) {
             const struct mase_int_finish *f = &c->finish[r / TILE];
             const float x = sample[i * c->x_stride + r];
-            if (isnan(c->lines ? fmaf(f->scale[r % TILE], x, f->shift[r % TILE]) : x))
+            if (isnan(c->affine ? fmaf(f->scale[r % TILE], x, f->shift[r % TILE]) : x))
                 return mase_int_fail_nan(d->encode, before + i, err);
         }
     return MASE_OK;

@@ -2,8 +2,8 @@
  * int_lower.c - a program of rounded values becomes integers (mase/int_program.h).
  *
  * Instruction by instruction. What constants alone decide is computed first, by the reference. Then
- * a rounding makes codes; sums of products of codes are codes; and what is a line in each code, or
- * cuts at zero, changes what codes mean.
+ * a rounding makes codes; sums of products of codes are codes; and what is an affine function of
+ * each code, or cuts at zero, changes what codes mean.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -113,12 +113,12 @@ void mase_int_set_result(struct mase_int_lowering *l, const struct mase_instr *i
     l->e->value[p->number] = own;
 }
 
-/* ---- lines and cuts ---- */
+/* ---- affine functions and cuts ---- */
 
 /* On floats an instruction of its own. */
-static void line_of_floats(struct mase_int_lowering *l, const struct mase_instr *i,
-                           const struct mase_int_value *x, const float *scale, const float *shift,
-                           bool relu)
+static void affine_of_floats(struct mase_int_lowering *l, const struct mase_instr *i,
+                             const struct mase_int_value *x, const float *scale, const float *shift,
+                             bool relu)
 {
     struct mase_int_value *y = mase_int_add_value(l, false, x->rows, NULL);
     struct mase_int_instr *made =
@@ -142,7 +142,8 @@ static enum mase_status lower_relu(struct mase_int_lowering *l, const struct mas
 {
     const struct mase_int_value *x = mase_int_operand(l, &i->param[0]);
     if (x && !x->codes) {
-        line_of_floats(l, i, x, same_floats(l, x->rows, 1.0f), same_floats(l, x->rows, 0.0f), true);
+        affine_of_floats(l, i, x, same_floats(l, x->rows, 1.0f), same_floats(l, x->rows, 0.0f),
+                         true);
         return MASE_OK;
     }
     MASE_TRY(mase_int_require_codes(l, &x, &i->param[0], err));
@@ -177,13 +178,13 @@ static enum mase_status lower_batch_norm(struct mase_int_lowering *l, const stru
             a[r] = scale[r / per];
             b[r] = shift[r / per];
         }
-        line_of_floats(l, i, x, a, b, false);
+        affine_of_floats(l, i, x, a, b, false);
         return MASE_OK;
     }
-    bool lined = false;
+    bool affine = false;
     for (int64_t r = 0; r < x->rows; r++)
-        lined |= x->meaning[r].relu || x->meaning[r].scale != 1.0f || x->meaning[r].shift != 0.0f;
-    if (lined)
+        affine |= x->meaning[r].relu || x->meaning[r].scale != 1.0f || x->meaning[r].shift != 0.0f;
+    if (affine)
         MASE_TRY(mase_int_materialise(l, &x, err));
     struct mase_int_value *y = mase_int_add_value(l, true, x->rows, x);
     struct mase_meaning *m = mase_int_own_meanings(l, y);

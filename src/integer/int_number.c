@@ -1,6 +1,6 @@
 /*
- * int_number.c - the arithmetic by which roundings are made exact: numbers m 2^e, and lines over
- * codes as fractions of integers.
+ * int_number.c - the arithmetic by which roundings are made exact: numbers m 2^e, and affine
+ * functions over codes as fractions of integers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -98,11 +98,11 @@ bool mase_meaning_equal(const struct mase_meaning *a, const struct mase_meaning 
 
 /* What a code is multiplied by, and the constant: bias scale + shift, both exactly. The constant of
  * a mean is multiplied by its parts, so that both are over them. */
-struct line {
+struct affine {
     struct mase_dyadic slope, part[2];
 };
 
-static bool line_of(struct line *l, const struct mase_meaning *m)
+static bool affine_of(struct affine *l, const struct mase_meaning *m)
 {
     const struct mase_dyadic scale = mase_dyadic_of((double)m->scale),
                              parts = mase_dyadic_of((double)m->parts);
@@ -128,7 +128,7 @@ static bool floor_at(wide *x, bool *rest, struct mase_dyadic d, int e)
 }
 
 /* The constant in units of 2^e. Two rests are summed first, where they are not too far apart. */
-static bool constant_at(wide *x, bool *rest, const struct line *l, int e)
+static bool constant_at(wide *x, bool *rest, const struct affine *l, int e)
 {
     wide a, b;
     bool some, more;
@@ -150,7 +150,7 @@ static bool constant_at(wide *x, bool *rest, const struct line *l, int e)
 }
 
 /* Units in which half a step is whole: then what is left over decides no comparison by its size. */
-static int unit_of(const struct line *l, int step)
+static int unit_of(const struct affine *l, int step)
 {
     return (l->slope.m && l->slope.e < step ? l->slope.e : step) - 1;
 }
@@ -159,10 +159,10 @@ bool mase_meaning_as_fraction(struct mase_int_fraction *f, const struct mase_mea
                               double step, int64_t lo, int64_t hi)
 {
     const int step_e = mase_dyadic_of(step).e;
-    struct line l;
+    struct affine l;
     wide add, mul;
     bool rest;
-    if (!line_of(&l, m))
+    if (!affine_of(&l, m))
         return false;
     const int unit = unit_of(&l, step_e);
     if (l.slope.e - unit >= MASE_INT_LIMIT_BITS || step_e - unit >= MASE_INT_LIMIT_BITS ||
@@ -189,8 +189,8 @@ bool mase_meaning_as_fraction(struct mase_int_fraction *f, const struct mase_mea
 
 double mase_meaning_unit(const struct mase_meaning *m)
 {
-    struct line l;
-    if (m->parts != 1 || !line_of(&l, m))
+    struct affine l;
+    if (m->parts != 1 || !affine_of(&l, m))
         return 0;
     int e = l.slope.e;
     for (int i = 0; i < 2; i++)

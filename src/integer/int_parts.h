@@ -91,12 +91,12 @@ void mase_int16_codes(const struct mase_int16_work *w, int64_t *code,
 const float *mase_int16_floats(const struct mase_int16_work *w, const struct mase_int_value *v,
                                int64_t row);
 
-/* Roundings as kernels do them: a line in double, or if shift may be the division by a power of two
- * that l->shift says; false: more bits or another direction. most: the largest magnitude of a code.
- */
-struct mase_int_line;
-bool mase_int_round_as_line(struct mase_int_line *l, bool *shift, const struct mase_int_round *r,
-                            int64_t most);
+/* A rounding as kernels compute it: an affine function in double, or, if shift is not NULL, perhaps
+ * a division by 2^l->shift; false: more bits or another direction. most: the largest magnitude of a
+ * code. */
+struct mase_int_affine;
+bool mase_int_round_as_affine(struct mase_int_affine *l, bool *shift,
+                              const struct mase_int_round *r, int64_t most);
 /* Do kernels encode by it? */
 bool mase_int_format_has_kernel(const struct mase_int_format *g);
 

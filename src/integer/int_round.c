@@ -100,11 +100,11 @@ static int64_t least_code(const struct mase_meaning *m, const struct mase_int_fo
 static bool round_row(struct mase_int_round *f, const struct mase_meaning *m,
                       const struct mase_int_format *g, int64_t *lo, int64_t *hi)
 {
-    struct mase_int_fraction line;
-    if (!mase_meaning_as_fraction(&line, m, g->step, *lo, *hi))
+    struct mase_int_fraction fraction;
+    if (!mase_meaning_as_fraction(&fraction, m, g->step, *lo, *hi))
         return false;
-    *f = (struct mase_int_round){ line.mul,         line.add, line.div,
-                                  least_code(m, g), g->hi,    g->direction };
+    *f = (struct mase_int_round){ fraction.mul,     fraction.add, fraction.div,
+                                  least_code(m, g), g->hi,        g->direction };
     int64_t end[2];
     for (int k = 0; k < 2; k++) {
         const int64_t v =

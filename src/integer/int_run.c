@@ -117,7 +117,7 @@ struct mase_lanes mase_int_runner_output(struct mase_int_runner *w)
 
 /* ---- instructions, each for all samples ---- */
 
-static void run_line(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
+static void run_affine(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     for (int64_t r = 0; r < i->out->rows; r++) {
         const float *x = floats_at(w, i->in[0], r);
@@ -187,7 +187,7 @@ static void affine_row(const struct mase_int_runner *w, const struct mase_int_in
     }
 }
 
-static void run_affine(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
+static void run_sum(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
     const struct mase_int_sum *f = &i->u.sum;
     for (int64_t o = 0; o < f->groups * f->outputs; o++)
@@ -261,9 +261,9 @@ static void run_pick(const struct mase_int_runner *w, const struct mase_int_inst
 
 typedef void run_fn(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n);
 static run_fn *const runs[MASE_INT_OP_COUNT] = {
-    [MASE_INT_OP_AFFINE] = run_line, [MASE_INT_OP_SUM] = run_affine,
-    [MASE_INT_OP_ROUND] = run_round, [MASE_INT_OP_SCALE] = run_scale,
-    [MASE_INT_OP_TABLE] = run_table, [MASE_INT_OP_MAX] = run_max,
+    [MASE_INT_OP_AFFINE] = run_affine, [MASE_INT_OP_SUM] = run_sum,
+    [MASE_INT_OP_ROUND] = run_round,   [MASE_INT_OP_SCALE] = run_scale,
+    [MASE_INT_OP_TABLE] = run_table,   [MASE_INT_OP_MAX] = run_max,
     [MASE_INT_OP_PICK] = run_pick,
 };
 

@@ -52,22 +52,22 @@ void KERNEL(int_gemm)(const struct mase_int_gemm *g, long from, long to)
         }
 }
 
-/* A line is exact in double: no number of it has more than 53 bits. */
-void KERNEL(int_line)(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n)
+/* Exact in double: no operand has more than 53 bits. */
+void KERNEL(int_affine)(int16_t *y, const int32_t *x, const struct mase_int_affine *l, long n)
 {
     for (long i = 0; i < n; i += MASE_LANES)
-        vp_line(y + i, x + i, l->mul, l->add, l->lo, l->hi);
+        vp_affine(y + i, x + i, l->mul, l->add, l->lo, l->hi);
 }
 
 /* To nearest, ties to even: half a step less one, and one more where the result would be odd. */
-void KERNEL(int_shift)(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n)
+void KERNEL(int_shift)(int16_t *y, const int32_t *x, const struct mase_int_affine *l, long n)
 {
     const int half = l->shift ? (1 << (l->shift - 1)) - 1 : 0;
     for (long i = 0; i < n; i += MASE_LANES)
         vp_shift(y + i, x + i, l->shift, half, l->shift != 0, (int)l->lo, (int)l->hi);
 }
 
-void KERNEL(int_scale)(int16_t *y, const int32_t *x, const struct mase_int_line *l, long n)
+void KERNEL(int_scale)(int16_t *y, const int32_t *x, const struct mase_int_affine *l, long n)
 {
     const vf factor = vset1(l->factor), offset = vset1(l->offset), lo = vset1((float)l->lo),
              hi = vset1((float)l->hi);
@@ -77,7 +77,7 @@ void KERNEL(int_scale)(int16_t *y, const int32_t *x, const struct mase_int_line 
 
 /* A step that is a power of two is multiplied by its reciprocal, which is exact; any other divides.
  * What is no number becomes lo. */
-void KERNEL(int_encode)(int16_t *y, const float *x, const struct mase_int_line *l, long n)
+void KERNEL(int_encode)(int16_t *y, const float *x, const struct mase_int_affine *l, long n)
 {
     const vf factor = vset1(l->factor), lo = vset1((float)l->lo), hi = vset1((float)l->hi);
     for (long i = 0; i < n; i += MASE_LANES) {

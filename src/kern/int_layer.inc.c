@@ -80,7 +80,7 @@ static INLINE void finish_tile(const struct mase_int_layer *l, const struct mase
         if (how == MASE_INT_BY_FLOAT)
             code = vp_rounded(vmin(vmax(vfma(vp_floats(code), factor, offset), lo), hi));
         else if (how == MASE_INT_BY_DOUBLE)
-            code = vp_double_line(code, f->mul, f->add, f->lowest, f->highest);
+            code = vp_double_affine(code, f->mul, f->add, f->lowest, f->highest);
         if (to == MASE_INT_BYTES)
             vp_store_bytes((uint8_t *)y, vp_sub(code, base));
         else if (to == MASE_INT_SHORTS)
@@ -134,7 +134,7 @@ static INLINE int encode_tile(const struct mase_int_encoding *e, char *y, const 
 {
     const struct mase_int_finish *f = &e->finish[tile];
     vf v = vload(x + 16 * tile);
-    if (e->lines)
+    if (e->affine)
         v = vfma(vload(f->scale), v, vload(f->shift));
     const int numbers = vcount(veq(v, v));
     if (e->relu)

@@ -46,7 +46,7 @@ struct mase_int_gemm {
 
 /* How a number is rounded to 16 bits: clamp(round(x mul + add), lo, hi), to nearest, ties to even;
  * or with x / 2^shift; or with x factor + offset in float32. */
-struct mase_int_line {
+struct mase_int_affine {
     double mul, add, lo, hi;
     int shift;
     float factor, offset;
@@ -98,7 +98,7 @@ struct mase_int_encoding {
     long tiles, x_stride, y_stride; /* floats, bytes */
     const struct mase_int_finish *finish;
     enum mase_int_storage to;
-    bool lines, relu, divides, floor;
+    bool affine, relu, divides, floor;
 };
 /* Codes to floats, not below lo: code factor + offset; (code mul + add) factor, what is in brackets
  * in double and rounded to float; or ((code factor) / parts + offset) scale + shift. */

@@ -195,8 +195,8 @@ static inline struct pointwise huber_at(vf x, vf t, vf delta)
 {
     const vf d = vsub(x, t), size = vabs(d), half = vset1(0.5f);
     const vm straight = vgt(size, delta);
-    const vf line = vmul(delta, vsub(size, vmul(half, delta)));
-    return (struct pointwise){ vselect(straight, line, vmul(half, vmul(d, d))),
+    const vf linear = vmul(delta, vsub(size, vmul(half, delta)));
+    return (struct pointwise){ vselect(straight, linear, vmul(half, vmul(d, d))),
                                vselect(straight, vcopysign(delta, d), d) };
 }
 

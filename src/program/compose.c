@@ -220,8 +220,8 @@ static struct mase_arg drawn(struct mase_compose *k, enum mase_op op)
 }
 
 /* y scale + shift, without what changes nothing. */
-static enum mase_status set_line(struct mase_compose *k, struct mase_arg y, double scale,
-                                 double shift)
+static enum mase_status set_affine(struct mase_compose *k, struct mase_arg y, double scale,
+                                   double shift)
 {
     if (scale != 1.0)
         y = mase_compose(k, MASE_OP_mul, y, mase_arg_float(scale));
@@ -253,14 +253,14 @@ enum mase_status mase_lower_random(struct mase_lowered *l, struct mase_err *err)
     if (l->op == MASE_OP_fill_uniform) {
         MASE_TRY(mase_call_float(c, &from, "from", err));
         MASE_TRY(mase_call_float(c, &to, "to", err));
-        return set_line(&k, drawn(&k, MASE_OP_rand), to - from, from);
+        return set_affine(&k, drawn(&k, MASE_OP_rand), to - from, from);
     }
     if (l->op == MASE_OP_fill_normal) {
         MASE_TRY(mase_call_float(c, &from, "mean", err));
         MASE_TRY(mase_call_float(c, &to, "std", err));
     }
     const bool even = l->op == MASE_OP_rand_like;
-    return set_line(&k, drawn(&k, even ? MASE_OP_rand : MASE_OP_randn), to, from);
+    return set_affine(&k, drawn(&k, even ? MASE_OP_rand : MASE_OP_randn), to, from);
 }
 
 /* No gradient passes to mean and deviation, as in PyTorch. */
@@ -274,7 +274,7 @@ enum mase_status mase_lower_normal(struct mase_lowered *l, struct mase_err *err)
 
 /* ---- dropout that keeps mean and variance ---- */
 
-/* What is dropped becomes the least value of selu, and a line sets mean and variance right:
+/* Dropped values become the least value of selu; an affine function restores mean and variance:
  * a (m x + (1 - m) least) + b, m x being (1 - p) of what dropout makes of x. */
 enum mase_status mase_lower_alpha_dropout(struct mase_lowered *l, struct mase_err *err)
 {

@@ -66,10 +66,10 @@ enum mase_status mase_lower_huber_loss(struct mase_lowered *l, struct mase_err *
     const struct mase_arg size = mase_compose(&k, MASE_OP_abs, d);
     struct mase_arg square = mase_compose(&k, MASE_OP_mul, d, d);
     square = mase_compose(&k, MASE_OP_mul, square, mase_arg_float(0.5 * scale));
-    struct mase_arg line = mase_compose(&k, MASE_OP_sub, size, mase_arg_float(0.5 * bound));
-    line = mase_compose(&k, MASE_OP_mul, line, mase_arg_float(bound * scale));
+    struct mase_arg linear = mase_compose(&k, MASE_OP_sub, size, mase_arg_float(0.5 * bound));
+    linear = mase_compose(&k, MASE_OP_mul, linear, mase_arg_float(bound * scale));
     const struct mase_arg small = mase_compose(&k, MASE_OP_lt, size, edge);
-    return reduce(&k, mase_compose(&k, MASE_OP_where, small, square, line));
+    return reduce(&k, mase_compose(&k, MASE_OP_where, small, square, linear));
 }
 
 /* log x, at least -100, as PyTorch has it; its slope is 0 where x is. */
@@ -111,8 +111,8 @@ enum mase_status mase_lower_bce_with_logits(struct mase_lowered *l, struct mase_
         w = mase_compose(&k, MASE_OP_add, w, mase_arg_float(1.0));
         bend = mase_compose(&k, MASE_OP_mul, bend, w);
     }
-    const struct mase_arg line = mase_compose(&k, MASE_OP_mul, one_minus(&k, t), x);
-    return reduce(&k, weighed(&k, mase_compose(&k, MASE_OP_sub, line, bend)));
+    const struct mase_arg linear = mase_compose(&k, MASE_OP_mul, one_minus(&k, t), x);
+    return reduce(&k, weighed(&k, mase_compose(&k, MASE_OP_sub, linear, bend)));
 }
 
 /* t (log t - x), 0 where t is; with log_target the target is the log. */

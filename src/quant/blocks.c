@@ -96,8 +96,8 @@ enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, 
     return st;
 }
 
-void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_role role,
-                        int64_t values, int64_t dim)
+void mase_geometry_one_dim(int64_t *length, const struct mase_shape *s, enum mase_role role,
+                           int64_t values, int64_t dim)
 {
     const int at = mase_shape_axis(s, (int)dim);
     for (int d = 0; d < s->rank; d++)
@@ -106,8 +106,8 @@ void mase_geometry_line(int64_t *length, const struct mase_shape *s, enum mase_r
         length[at] = values < s->dim[at] ? values : s->dim[at];
 }
 
-enum mase_status mase_line_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
-                                struct mase_err *err)
+enum mase_status mase_one_dim_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
+                                   struct mase_err *err)
 {
     const int at = mase_shape_axis(s, (int)dim);
     struct mase_str text = { 0 };

@@ -57,13 +57,13 @@ static void geometry(int64_t *length, const struct mase_shape *s, enum mase_role
                      const void *opaque)
 {
     const struct nvfp4 *p = opaque;
-    mase_geometry_line(length, s, role, p->block_size, p->block_dim);
+    mase_geometry_one_dim(length, s, role, p->block_size, p->block_dim);
 }
 
 static enum mase_status fits(const struct mase_shape *s, enum mase_role role, const void *opaque,
                              struct mase_err *err)
 {
-    return mase_line_fits(s, role, ((const struct nvfp4 *)opaque)->block_dim, err);
+    return mase_one_dim_fits(s, role, ((const struct nvfp4 *)opaque)->block_dim, err);
 }
 
 /* ---- rounding ---- */

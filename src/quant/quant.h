@@ -267,10 +267,10 @@ void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mas
 /* Does mase_geometry_run fill a tensor of this shape with whole blocks? */
 enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, int64_t values,
                                int64_t dim, struct mase_err *err);
-/* May values in a row along this dimension be a block (mase_geometry_line)? Not if it is that of
- * samples or there is none. */
-enum mase_status mase_line_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
-                                struct mase_err *err);
+/* Can blocks lie along this dimension (mase_geometry_one_dim)? Not if samples do, or the tensor
+ * lacks it. */
+enum mase_status mase_one_dim_fits(const struct mase_shape *s, enum mase_role role, int64_t dim,
+                                   struct mase_err *err);
 /* The largest magnitude of some values; NaN is passed by. */
 float mase_largest(const float *q, int64_t n);
 

@@ -239,18 +239,18 @@ static void round_runs(const struct mase_round *r, const struct mase_kernels *k,
     }
 }
 
-/* The whole blocks of each line, of all lines where they fill them, and then the shorter ones. */
+/* The whole blocks of each slice, of all slices where they fill them, and then the shorter ones. */
 static void round_dense_runs(const struct mase_round *r, const struct mase_kernels *k, float *y,
                              const float *x)
 {
-    const int64_t lines = r->count, rest = r->line % r->run, full = r->line - rest;
+    const int64_t slices = r->count, rest = r->slice % r->run, full = r->slice - rest;
     if (!rest) {
-        round_runs(r, k, y, x, r->run, r->run, lines * (full / r->run));
+        round_runs(r, k, y, x, r->run, r->run, slices * (full / r->run));
         return;
     }
-    for (int64_t i = 0; i < lines; i++)
-        round_runs(r, k, y + i * r->line, x + i * r->line, r->run, r->run, full / r->run);
-    round_runs(r, k, y + full, x + full, rest, r->line, lines);
+    for (int64_t i = 0; i < slices; i++)
+        round_runs(r, k, y + i * r->slice, x + i * r->slice, r->run, r->run, full / r->run);
+    round_runs(r, k, y + full, x + full, rest, r->slice, slices);
 }
 
 /* Are the blocks of a dense tensor runs? All dimensions behind one are whole, none before it is
@@ -268,8 +268,8 @@ static bool find_runs(struct mase_round *r, const struct mase_shape *s)
     if (d < 0 || !b.count || b.length[d] * behind > SIDE_BY_SIDE_ROWS)
         return false;
     r->run = b.length[d] * behind;
-    r->line = s->dim[d] * behind;
-    r->count = mase_shape_count(s) / r->line;
+    r->slice = s->dim[d] * behind;
+    r->count = mase_shape_count(s) / r->slice;
     return true;
 }
 

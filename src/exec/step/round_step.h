@@ -20,7 +20,7 @@ struct mase_round {
     const int64_t *row; /* where the rows of each block begin; NULL without geometry */
     const int64_t *end; /* of block i in row; it begins at end[i - 1] */
     bool breaks_zeros;  /* a block of zeros becomes NaN */
-    int64_t run, line;  /* a dense tensor: its blocks are so many values in a row, of lines of so
+    int64_t run, slice; /* a dense tensor: its blocks are so many values in a row, of slices of so
                          * many, whose last may be shorter; 0: they are listed */
     bool whole;         /* a dense tensor whose blocks look around: the reference rounds it */
 };

@@ -87,8 +87,8 @@ static inline __m128i line4(const int32_t *x, __m256d mul, __m256d add, __m256d 
     return _mm256_cvtpd_epi32(_mm256_min_pd(_mm256_max_pd(v, lo), hi)); /* to nearest even */
 }
 /* clamp(round(x mul + add), lo, hi) of sixteen, in double. */
-static inline void vp_line(int16_t *y, const int32_t *x, double mul, double add, double lo,
-                           double hi)
+static inline void vp_affine(int16_t *y, const int32_t *x, double mul, double add, double lo,
+                             double hi)
 {
     const __m256d m = _mm256_set1_pd(mul), a = _mm256_set1_pd(add), l = _mm256_set1_pd(lo),
                   h = _mm256_set1_pd(hi);
@@ -127,8 +127,8 @@ static inline __m256i double_line8(__m256i x, const double *mul, const double *a
     return _mm256_setr_m128i(r[0], r[1]);
 }
 /* clamp(round(x mul + add), lo, hi) in double, each lane with its own constants. */
-static inline vp vp_double_line(vp x, const double *mul, const double *add, const double *lo,
-                                const double *hi)
+static inline vp vp_double_affine(vp x, const double *mul, const double *add, const double *lo,
+                                  const double *hi)
 {
     return (vp){ double_line8(x.lo, mul, add, lo, hi),
                  double_line8(x.hi, mul + 8, add + 8, lo + 8, hi + 8) };

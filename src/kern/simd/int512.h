@@ -96,8 +96,8 @@ static inline __m256i vp_line8(__m256i x, __m512d mul, __m512d add, __m512d lo, 
     return _mm512_cvtpd_epi32(_mm512_min_pd(_mm512_max_pd(v, lo), hi));
 }
 /* The same of sixteen. */
-static inline void vp_line(int16_t *y, const int32_t *x, double mul, double add, double lo,
-                           double hi)
+static inline void vp_affine(int16_t *y, const int32_t *x, double mul, double add, double lo,
+                             double hi)
 {
     const __m512d m = _mm512_set1_pd(mul), a = _mm512_set1_pd(add), l = _mm512_set1_pd(lo),
                   h = _mm512_set1_pd(hi);
@@ -119,8 +119,8 @@ static inline void vp_shift(int16_t *y, const int32_t *x, int shift, int half, i
                         _mm512_cvtepi32_epi16(_mm512_min_epi32(r, _mm512_set1_epi32(hi))));
 }
 /* clamp(round(x mul + add), lo, hi) in double, each lane with its own constants. */
-static inline vp vp_double_line(vp x, const double *mul, const double *add, const double *lo,
-                                const double *hi)
+static inline vp vp_double_affine(vp x, const double *mul, const double *add, const double *lo,
+                                  const double *hi)
 {
     const __m256i first = _mm512_castsi512_si256(x), last = _mm512_extracti64x4_epi64(x, 1);
     return vp_join(vp_line8(first, _mm512_loadu_pd(mul), _mm512_loadu_pd(add), _mm512_loadu_pd(lo),

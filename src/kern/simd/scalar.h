@@ -332,8 +332,8 @@ static inline vp vp_ordered(vf a)
         r.l[mase_int_lane(i)] = (int32_t)rintf(a.l[i]);
     return r;
 }
-static inline vp vp_double_line(vp x, const double *mul, const double *add, const double *lo,
-                                const double *hi)
+static inline vp vp_double_affine(vp x, const double *mul, const double *add, const double *lo,
+                                  const double *hi)
 {
     for (int i = 0; i < 16; i++) {
         const double v = rint(fma((double)x.l[i], mul[i], add[i]));
@@ -363,8 +363,8 @@ static inline vp vp_dot_bytes(vp acc, const int32_t *w, const char *x, const int
     return acc;
 }
 /* clamp(round(x mul + add), lo, hi), in double. */
-static inline void vp_line(int16_t *y, const int32_t *x, double mul, double add, double lo,
-                           double hi)
+static inline void vp_affine(int16_t *y, const int32_t *x, double mul, double add, double lo,
+                             double hi)
 {
     for (int i = 0; i < 16; i++) {
         const double v = rint(fma((double)x[i], mul, add));

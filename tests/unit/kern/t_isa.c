@@ -193,28 +193,28 @@ CASE(int_gemm)
     k->int_gemm(&g, 0, s->n);
     return (struct wrote){ 0, O * s->n };
 }
-CASE(int_line)
+CASE(int_affine)
 {
-    const struct mase_int_line l = { .mul = s->add ? 0.25 : -3.75e-3,
-                                     .add = s->flag ? 0.125 : -17,
-                                     .lo = -128,
-                                     .hi = s->flag ? 127 : 32767 };
-    k->int_line((int16_t *)s->out, integers_of(s->in[0], 1 << 24), &l, s->n);
+    const struct mase_int_affine l = { .mul = s->add ? 0.25 : -3.75e-3,
+                                       .add = s->flag ? 0.125 : -17,
+                                       .lo = -128,
+                                       .hi = s->flag ? 127 : 32767 };
+    k->int_affine((int16_t *)s->out, integers_of(s->in[0], 1 << 24), &l, s->n);
     return shorts(s);
 }
 CASE(int_shift)
 {
-    const struct mase_int_line l = { .shift = s->add    ? 3
-                                              : s->flag ? 0
-                                                        : 11,
-                                     .lo = -128,
-                                     .hi = 127 };
+    const struct mase_int_affine l = { .shift = s->add    ? 3
+                                                : s->flag ? 0
+                                                          : 11,
+                                       .lo = -128,
+                                       .hi = 127 };
     k->int_shift((int16_t *)s->out, integers_of(s->in[0], s->flag ? 300 : 1 << 20), &l, s->n);
     return shorts(s);
 }
 CASE(int_scale)
 {
-    const struct mase_int_line l = {
+    const struct mase_int_affine l = {
         .factor = s->add ? 0.0137f : 1e-5f, .offset = s->flag ? 0.5f : 0, .lo = 0, .hi = 255
     };
     k->int_scale((int16_t *)s->out, integers_of(s->in[0], 1 << 30), &l, s->n);
@@ -222,11 +222,11 @@ CASE(int_scale)
 }
 CASE(int_encode)
 {
-    const struct mase_int_line l = { .factor = s->add ? 0.037f : 16.0f,
-                                     .divides = s->add,
-                                     .floor = s->flag,
-                                     .lo = -32768,
-                                     .hi = 32767 };
+    const struct mase_int_affine l = { .factor = s->add ? 0.037f : 16.0f,
+                                       .divides = s->add,
+                                       .floor = s->flag,
+                                       .lo = -32768,
+                                       .hi = 32767 };
     k->int_encode((int16_t *)s->out, s->in[0], &l, s->n);
     return shorts(s);
 }
@@ -285,7 +285,7 @@ CASE(int_encode_samples)
                                          .y_stride = 64,
                                          .finish = &f,
                                          .to = s->f % 2 ? MASE_INT_BYTES : MASE_INT_SHORTS,
-                                         .lines = s->add,
+                                         .affine = s->add,
                                          .relu = s->flag,
                                          .divides = s->f % 3 == 0,
                                          .floor = s->f % 5 == 0 };
