@@ -1,13 +1,13 @@
 /*
- * average.c - an average of the weights over the steps, which is evaluated and kept in the place of
- * the last ones (average_weights).
+ * average.c - a running average of the weights, which is evaluated and saved instead of the last
+ * weights (option average_weights).
  *
  *     average += (1 - decay) (weight - average)      after every step
  *
- * Weights that are rounded jump between the values of their format until the end; their average
- * does not. Training itself goes on with the weights as they are. Buffers, such as the statistics
- * of batch norms, are the last ones. A weight that was pruned is zero in the average; one that is
- * just passing zero is not. The average begins anew when number formats come on.
+ * Rounded weights jump between the values of their format until the end; their average does not.
+ * The optimiser keeps updating the weights themselves. Buffers, such as the statistics of batch
+ * norms, are not averaged. A pruned weight is zero in the average. The average restarts when
+ * quantisation starts.
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ void mase_trainer_write_weights(const struct mase_trainer *t)
     mase_arena_release(&a);
 }
 
-/* ---- checkpoints: the average is the network, what training goes on with lies beside it ---- */
+/* ---- checkpoints: state_dict has the average, a second entry the weights to resume with ---- */
 
 struct mase_obj *mase_trainer_save_weights(struct mase_arena *a, const struct mase_trainer *t)
 {
@@ -100,7 +100,7 @@ enum mase_status mase_trainer_load_weights(struct mase_trainer *t, const struct 
     if (!is_on(t) || !saved)
         return MASE_OK;
     mase_trainer_forget_average(t);
-    mase_trainer_average(t); /* what was loaded */
+    mase_trainer_average(t); /* the weights of the checkpoint */
     const struct mase_train_param *p = mase_trainer_params(t, &a, &count);
     for (int i = 0; i < count && !st; i++)
         if (p[i].at >= 0)

@@ -13,7 +13,7 @@
 
 enum { DIGITS = 64 };
 
-/* hex becomes the sum of what it was and of the data. */
+/* hex := SHA-256 of hex and the data. */
 static void add(char hex[DIGITS + 1], const void *data, size_t size)
 {
     char both[2 * DIGITS + 1];
@@ -49,7 +49,7 @@ void mase_content_of_scaling(char hex[DIGITS + 1], const struct mase_scaling *s)
     add(hex, s->std, size);
 }
 
-/* What the network gives for a sample. */
+/* The shape of the network's result for one sample. */
 static enum mase_status find_result(struct mase_shape *result, const struct mase_graph *g,
                                     const struct mase_shape *sample, struct mase_err *err)
 {

@@ -1,9 +1,8 @@
 /*
- * count_bits.c - how many bits the operands of a network have (ebops.h): one row for each operand
- * that has a number format, of the program's roundings.
+ * count_bits.c - the bits of each operand that has a number format (ebops.h), from the roundings of
+ * the program.
  *
- * A value whose learned bits have come to none is zero whatever the network is given, so its sign
- * takes no bit either.
+ * A value with zero learned bits is always zero, so it needs no sign bit either.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +16,13 @@
 #include "program/program_parts.h"
 #include "train/ebops.h"
 
-/* A tensor that is rounded. An operand may be several: both terms of a sum, the matrices of a
- * recurrent layer. */
+/* The rounded tensors of an operand: one, or several (both terms of a sum, the matrices of a
+ * recurrent layer). */
 struct rounded {
     const struct mase_weight *value[MASE_LEARNED_MAX]; /* NULL: all have the same bits */
     struct mase_rounding how;
     int64_t count, blocks;
-    int64_t *size; // (blocks), where bits are learned
+    int64_t *size; // (blocks), if bits are learned
     struct rounded *next;
 };
 
@@ -41,23 +40,23 @@ struct mase_bits {
     int count, cap;
 };
 
-/* ---- finding them ---- */
+/* ---- find operands ---- */
 
 static enum mase_operand operand_of(const struct mase_instr *i)
 {
     const struct mase_node *n = i->node;
     if (i->prim != MASE_PRIM_round)
-        return MASE_DATA_IN; /* of a recurrent layer, which rounds at each step */
+        return MASE_DATA_IN; /* operand of a recurrent layer, rounded at each step */
     if (i->operand == MASE_RESULT)
         return MASE_DATA_OUT;
     const struct mase_mark *m = mase_mark_find(mase_op_call_sig(n->op)->param[i->operand].role);
     const struct mase_param *p = mase_pvalue_of(&i->param[0])->param;
-    if (!m && p && mase_node_module(n)) /* its weights stand in no signature */
+    if (!m && p && mase_node_module(n)) /* the signature does not list this layer's weights */
         m = mase_mark_find(mase_param_mark(mase_node_module(n), p));
     return m ? m->operand : MASE_DATA_IN;
 }
 
-/* Those of a node stand together, in the order of their names in configurations. */
+/* Operands of a node are adjacent, in the order of their names in configurations. */
 static struct operand *find_operand(struct mase_bits *b, const struct mase_node *n,
                                     enum mase_operand which)
 {
@@ -120,7 +119,7 @@ void mase_bits_free(struct mase_bits *b)
     mase_xfree(b);
 }
 
-/* ---- counting ---- */
+/* ---- count bits ---- */
 
 static int learned_bits(const struct rounded *r, int64_t block)
 {
@@ -132,7 +131,7 @@ static int learned_bits(const struct rounded *r, int64_t block)
     return bits ? bits + mase_rounding_has_sign(&r->how) : 0;
 }
 
-/* So many values of as many bits: mean and zero are sums until all are there. */
+/* Count `count` values of `bits` bits; mean and zero hold sums until all values are counted. */
 static void add_values(struct mase_layer_bits *row, int64_t count, int bits)
 {
     row->min = row->values && row->min < bits ? row->min : bits;

@@ -1,6 +1,6 @@
 /*
- * data_choice.c - how a dataset is opened: as is said; where nothing is, as that was which the
- * weights were trained on, else as the dataset does by itself.
+ * data_choice.c - options for opening a dataset: those given; else those of the data that the
+ * weights were trained on; else the defaults of the dataset.
  */
 #include <mase/trained.h>
 
@@ -9,7 +9,7 @@
 
 #include <mase/log.h>
 
-/* NULL: none. */
+/* NULL if the option is not given. */
 static const char *text_of(const struct mase_data_choice *c, enum mase_data_word w)
 {
     return c->value[w]->kind == MASE_STRING ? c->value[w]->s : NULL;
@@ -24,7 +24,8 @@ void mase_data_choice_init(struct mase_data_choice *c, struct mase_arena *a)
 
 /* ---- columns ---- */
 
-/* Columns that the network was trained on, among its inputs; arrays have names of their own. */
+/* Divide the columns that the network was trained on among its inputs; arrays have names of their
+ * own. */
 static void divide_columns(struct mase_data_columns *c, const struct mase_data_info *was)
 {
     if (!was->more_count || mase_data_features(was) != c->feature_count)
@@ -106,7 +107,7 @@ static enum mase_status find_split(struct mase_dataset_opts *o, const struct mas
     return mase_data_split_parse(&o->split, how->s, err) ? mase_place(err, how->at) : MASE_OK;
 }
 
-/* Are the rows to test other ones than usual? */
+/* Do the options move rows into or out of the test split? */
 static bool moves_tests(const struct mase_data_split *s)
 {
     return s->share[2] > 0 || s->by;
@@ -227,7 +228,7 @@ static enum mase_status check_pixels(const struct mase_data_choice *c, const str
 
 /* ---- targets ---- */
 
-/* Weights are used with the scaling they were trained with; only training may change it. */
+/* Weights are used with the target scaling they were trained with; only training may change it. */
 static enum mase_status find_targets(struct mase_dataset_opts *o, const struct mase_data_choice *c,
                                      const struct mase_checkpoint_info *info, struct mase_err *err)
 {
@@ -255,7 +256,7 @@ static enum mase_status find_targets(struct mase_dataset_opts *o, const struct m
     return MASE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- all options ---- */
 
 enum mase_status mase_data_choice_opts(struct mase_dataset_opts *o,
                                        const struct mase_data_choice *c,
@@ -265,7 +266,7 @@ enum mase_status mase_data_choice_opts(struct mase_dataset_opts *o,
     *o = (struct mase_dataset_opts){
         .data_dir = text_of(c, MASE_DATA_data_dir),
         .require_real = c->value[MASE_DATA_require_real_data]->b,
-        .ranges = c->ranges, /* which shows them */
+        .ranges = c->ranges, /* for commands that show them */
         .target = c->task ? mase_task_reads(c->task) : MASE_TARGET_CLASS,
     };
     MASE_TRY(find_split(o, c, info, err));
@@ -276,7 +277,7 @@ enum mase_status mase_data_choice_opts(struct mase_dataset_opts *o,
 
 /* ---- scaling ---- */
 
-/* The word that `scaling` is; USUAL: it is none, but a file, or not given. */
+/* The word given for `scaling`; USUAL if it is a file or not given. */
 enum mase_scale mase_data_choice_scale(const struct mase_data_choice *c)
 {
     const char *said = text_of(c, MASE_DATA_scaling);
@@ -291,9 +292,9 @@ const char *mase_data_choice_scaling_file(const struct mase_data_choice *c)
     return mase_data_choice_scale(c) ? NULL : text_of(c, MASE_DATA_scaling);
 }
 
-/* ---- what is done ---- */
+/* ---- apply the scaling ---- */
 
-/* Weights are used with the scaling they were trained with; only training may change it. */
+/* Weights are used with the feature scaling they were trained with; only training may change it. */
 static enum mase_status check_word(const struct mase_data_choice *c, enum mase_scale word,
                                    enum mase_scale trained, struct mase_err *err)
 {
@@ -324,7 +325,7 @@ static enum mase_status find_scaling(struct mase_dataset_opts *o, const struct m
     if (word)
         MASE_TRY(check_word(c, word, info->scale, err));
     if (word && (c->trains || info->scale == MASE_SCALE_USUAL)) {
-        o->scale = word; /* by the statistics of this data */
+        o->scale = word; /* from the statistics of this data */
     } else if (info->scaling.n) {
         o->scale = MASE_SCALE_GIVEN;
         o->scaling = mase_arena_memdup(c->arena, &info->scaling, sizeof info->scaling);
@@ -341,7 +342,7 @@ static bool is_same_data(const struct mase_data_choice *c, const struct mase_dat
            mase_streq(info->checksum, mase_dataset_info(d)->checksum);
 }
 
-/* Where the numbers of a scaling that is given come from, to the log. */
+/* Log where the numbers of a given scaling come from. */
 static void say_scaling(const struct mase_data_choice *c, const struct mase_dataset *d,
                         const struct mase_checkpoint_info *info)
 {
@@ -350,7 +351,7 @@ static void say_scaling(const struct mase_data_choice *c, const struct mase_data
     if (done == MASE_SCALE_GIVEN && mase_data_choice_scaling_file(c))
         mase_info("The features are scaled as %s says", mase_data_choice_scaling_file(c));
     else if (done == MASE_SCALE_GIVEN && is_same_data(c, d, info))
-        return; /* scaled by itself it would be the same */
+        return; /* the dataset's own scaling would have these numbers */
     else if (done == MASE_SCALE_GIVEN)
         mase_info("The features are scaled as those of %s, on which the checkpoint was trained",
                   info->data.name ? info->data.name : "the data");

@@ -1,5 +1,5 @@
 /*
- * distill.c - a quantised network learns from the float one it was (Hinton et al., 2015).
+ * distill.c - a quantised network learns from its float version (Hinton et al., 2015).
  *
  *     loss = (1 - distill) cross entropy + distill T T KL(softmax(teacher / T) || softmax(own / T))
  *
@@ -36,7 +36,7 @@ enum mase_status mase_train_check_distill(const struct mase_train_opts *o,
     return MASE_OK;
 }
 
-/* ---- life ---- */
+/* ---- create, free ---- */
 
 void mase_trainer_drop_teacher(struct mase_trainer *t)
 {
@@ -44,7 +44,7 @@ void mase_trainer_drop_teacher(struct mase_trainer *t)
     t->teacher = NULL;
     if (!e)
         return;
-    for (int k = e->tiles - 1; k >= 0; k--) /* the others are like the first */
+    for (int k = e->tiles - 1; k >= 0; k--) /* the other tiles share the buffers of the first */
         mase_plan_free(e->plan[k]);
     mase_graph_free(e->graph);
     mase_xfree(e->plan);
@@ -55,7 +55,7 @@ void mase_trainer_drop_teacher(struct mase_trainer *t)
 static enum mase_status make_plans(struct mase_teacher *e, const struct mase_trainer *t,
                                    struct mase_err *err)
 {
-    struct mase_plan_opts o = { .batch = t->plan->batch, /* of a tile */
+    struct mase_plan_opts o = { .batch = t->plan->batch, /* batch of a tile */
                                 .threads = e->tiles > 1 ? 1 : t->threads,
                                 .inputs = t->validator->inputs.item,
                                 .input_count = t->validator->inputs.count };
@@ -70,7 +70,7 @@ static enum mase_status make_plans(struct mase_teacher *e, const struct mase_tra
     return MASE_OK;
 }
 
-/* With the weights that the graph has now. */
+/* Make the teacher from the weights that the graph has now. */
 static enum mase_status make_teacher(struct mase_trainer *t, struct mase_err *err)
 {
     const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
@@ -82,7 +82,7 @@ static enum mase_status make_teacher(struct mase_trainer *t, struct mase_err *er
     e->plan = mase_xcalloc((size_t)e->tiles * sizeof *e->plan);
     e->fault = mase_xcalloc((size_t)e->tiles * sizeof *e->fault);
     mase_graph_drop_formats(e->graph);
-    MASE_TRY(mase_graph_learn(e->graph, err)); /* what formats have learned goes with them */
+    MASE_TRY(mase_graph_learn(e->graph, err)); /* and what formats have learned */
     mase_graph_own_weights(e->graph);
     return make_plans(e, t, err);
 }
@@ -106,7 +106,8 @@ struct mase_lanes mase_trainer_teach(void *data, const struct mase_plan *tile, i
     for (int64_t r = 0; r < to.rows; r++)
         memcpy(to.data + r * to.stride, from.data + r * from.stride, (size_t)p->n * sizeof(float));
     e->fault[number].status = MASE_OK;
-    (void)!mase_plan_forward(p, &e->fault[number]); /* told by mase_trainer_check_lesson */
+    (void)!mase_plan_forward(p,
+                             &e->fault[number]); /* mase_trainer_check_lesson reports the fault */
     return mase_plan_output(p);
 }
 
@@ -124,13 +125,13 @@ enum mase_status mase_trainer_check_lesson(const struct mase_trainer *t, struct 
 
 struct keeping {
     struct mase_arena *arena;
-    struct mase_obj *to;         /* saved, or: */
-    const struct mase_obj *from; /* loaded */
-    bool copy;                   /* loaded: else it is only looked at */
-    const char *missing;         /* the first that does not fit; NULL: none */
+    struct mase_obj *to;         /* to save into, or NULL */
+    const struct mase_obj *from; /* to load from, or NULL */
+    bool copy;                   /* false: only check that `from` is complete */
+    const char *missing;         /* the first missing entry or wrong shape; NULL: none */
 };
 
-/* Names as the checkpoint's network has them. */
+/* The name of a parameter in checkpoints. */
 static const char *key_of(struct mase_arena *a, const char *full)
 {
     return mase_arena_printf(a, "model.%s", full);
@@ -168,7 +169,7 @@ static bool load_param(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-/* Has a run in this state taken its teacher? */
+/* Does a run in this state have a teacher? */
 static bool has_teacher(const struct mase_trainer *t, const struct mase_train_state *s)
 {
     const int64_t since = t->opts.quantize_after;

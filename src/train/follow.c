@@ -1,6 +1,6 @@
 /*
- * follow.c - the network that a checkpoint was trained as: its graph, and its number formats for a
- * graph that has none.
+ * follow.c - the network of a checkpoint: read its graph; compare a given graph with it, and copy
+ * its number formats to a graph that has none.
  */
 #include <mase/trained.h>
 
@@ -30,7 +30,7 @@ static void copy_formats(struct mase_graph *g, const struct mase_graph *from)
             mase_node_set_quant(n, x->quant);
 }
 
-/* Make g what the weights of a checkpoint were trained as. */
+/* Compare g with the trained network, and copy formats and learned numbers. */
 static enum mase_status follow(struct mase_graph *g, const struct mase_graph *trained,
                                const char *path, struct mase_err *err)
 {
@@ -64,7 +64,7 @@ enum mase_status mase_checkpoint_follow(struct mase_graph *g, const char *path,
 {
     struct mase_graph *trained = NULL;
     enum mase_file_kind kind;
-    if (!mase_is_file(path)) /* a stream was read for its weights */
+    if (!mase_is_file(path)) /* a stream can be read once only */
         return MASE_OK;
     MASE_TRY(mase_file_kind_find(&kind, path, err));
     if (kind != MASE_KIND_TORCH)

@@ -1,5 +1,6 @@
 /*
- * lightning.c - where Lightning says how far its loops came, and what its callbacks know.
+ * lightning.c - the entries of a checkpoint that Lightning reads: progress of its loops, state of
+ * its callbacks.
  *
  * A fit_loop counts epochs, batches and optimiser steps, each four times: ready, started,
  * processed, completed, in total and in the epoch under way. The other loops never ran.
@@ -11,7 +12,7 @@ static void set_int(struct mase_arena *a, struct mase_obj *d, const char *key, i
     mase_obj_set(a, d, key, mase_obj_int(a, i));
 }
 
-/* How often each stage was reached; a counter has the stages that it is given. */
+/* Counters of the stages of a loop; a loop counts two, three or four of them. */
 enum { STAGES_TWO, STAGES_THREE, STAGES_FOUR };
 struct count {
     int64_t total, current;
@@ -114,7 +115,7 @@ static struct mase_obj *scalar(struct mase_arena *a, double value)
     return mase_obj_tensor(a, &t);
 }
 
-/* Names without folders: the same run gives the same bytes wherever it is. */
+/* File names without folders, so that a run writes equal bytes in any folder. */
 struct mase_obj *mase_lightning_callbacks(struct mase_arena *a, const struct mase_trainer *t)
 {
     struct mase_obj *callbacks = mase_obj_dict(a);
@@ -147,7 +148,7 @@ static struct mase_obj *view(struct mase_arena *a, const struct mase_train_param
     return mase_obj_tensor(a, &t);
 }
 
-/* What a group of parameters says of its optimiser, beside what all say. */
+/* Kinds of hyper-parameters of an optimiser in torch.optim's param_groups. */
 enum field_kind { END, NUMBER, WHOLE, YES, NO, NONE, BETAS, MOMENTUM, NESTEROV };
 struct field {
     const char *key;
@@ -235,7 +236,7 @@ static void set_fields(struct mase_arena *a, struct mase_obj *g, const struct ma
     }
 }
 
-/* What a scheduler takes a group's rate from. */
+/* initial_lr of a param_group, which schedulers start from. */
 static double initial_lr(const struct mase_trainer *t)
 {
     return mase_streq(t->opts.schedule, "onecycle") ? mase_train_cycle(&t->opts).first
@@ -253,7 +254,7 @@ static void set_cycle(struct mase_arena *a, struct mase_obj *g, const struct mas
     mase_obj_set(a, g, "base_momentum", mase_obj_float(a, c.base_momentum));
 }
 
-/* params: the numbers of those that are in it. */
+/* params: the numbers of the parameters in the group. */
 static struct mase_obj *param_group(struct mase_arena *a, const struct mase_trainer *t,
                                     double weight_decay, struct mase_obj *params)
 {
@@ -300,14 +301,14 @@ struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_tr
         const bool apart = t->opts.weight_decay > 0 && p[i].param->init == MASE_INIT_UNSET;
         if (!mase_param_is_buffer(p[i].param) && !p[i].param->tied)
             mase_obj_push(a, apart ? learned : weights, mase_obj_int(a, params++));
-        if (p[i].at < 0) /* a frozen one is in the group, and has no state */
+        if (p[i].at < 0) /* a frozen parameter is in the group, and has no state */
             continue;
         if (t->optim.step > 0)
             mase_obj_set_key(a, state, mase_obj_int(a, number), param_state(a, t, &p[i]));
     }
     struct mase_obj *groups = mase_obj_set(a, o, "param_groups", mase_obj_list(a));
     mase_obj_push(a, groups, param_group(a, t, t->opts.weight_decay, weights));
-    if (learned->count) /* what formats learn does not decay */
+    if (learned->count) /* learned numbers of formats do not decay */
         mase_obj_push(a, groups, param_group(a, t, 0, learned));
     return o;
 }
@@ -368,7 +369,7 @@ static void set_plateau(struct mase_arena *a, struct mase_obj *s, const struct m
     set_int(a, s, "num_bad_epochs", t->state.plateau_waited);
 }
 
-/* What a scheduler's state says beside what all say. */
+/* State of a scheduler, beside the fields that all schedulers have. */
 static const struct {
     const char *name;
     void (*set)(struct mase_arena *a, struct mase_obj *s, const struct mase_trainer *t);

@@ -10,7 +10,7 @@
 
 struct mase_obj *mase_lightning_loops(struct mase_arena *a, const struct mase_trainer *t);
 struct mase_obj *mase_lightning_callbacks(struct mase_arena *a, const struct mase_trainer *t);
-/* torch.optim's state dict of the optimiser, and torch.optim.lr_scheduler's of the schedule. */
+/* torch.optim's state dict of the optimiser, and the state dict of the schedule. */
 struct mase_obj *mase_torch_optimizer(struct mase_arena *a, const struct mase_trainer *t);
 struct mase_obj *mase_torch_schedule(struct mase_arena *a, const struct mase_trainer *t);
 

@@ -1,9 +1,9 @@
 /*
  * loop.c - epochs and steps.
  *
- * Nothing in a step depends on how the run came to it: the order of rows is a function of seed and
- * epoch, dropout of seed and batch number, the learning rate of epoch and step. A run that was
- * stopped goes on from its counters as if nothing had happened.
+ * A step depends on counters only, not on earlier steps: the order of rows is a function of seed
+ * and epoch, dropout of seed and batch number, the learning rate of epoch and step. A resumed run
+ * therefore computes what an uninterrupted run would.
  */
 #include <math.h>
 
@@ -17,13 +17,13 @@
 
 enum { TICK_NS = 100000000 };
 
-/* The run under way: what need not survive it. */
+/* State that a checkpoint does not keep. */
 struct run {
     struct mase_trainer *t;
     const struct mase_train_env *env;
     struct mase_train_point point;
     uint64_t ticked;
-    int64_t trained; /* samples of this epoch in this run */
+    int64_t trained; /* samples trained since this run started or resumed, of this epoch */
     bool warned;
 };
 
@@ -90,8 +90,8 @@ static bool ends_step(const struct mase_trainer *t)
     return done % t->opts.accumulate == 0 || done == t->batches;
 }
 
-/* Forward and backward of the next batch, with the update in parts if it can be; its sums go to the
- * epoch's. */
+/* Forward and backward of the next batch, with the update in parts if possible; add its sums to
+ * those of the epoch. */
 static enum mase_status run_batch(struct run *r, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
@@ -124,11 +124,12 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
     return MASE_OK;
 }
 
-/* By so many samples what formats learn starts: those of one batch give steps that are off by
- * several percent, which training with few bits does not always make good. */
+/* Learned numbers of formats get first values from so many samples: a single batch gives steps that
+ * are off by several percent, which training with few bits does not always correct. */
 enum { START_SAMPLES = 2048 };
 
-/* Steps that an older release trained to 0 or below, of which no gradient finds the way back. */
+/* Mark steps at 0 or below as unset, which older releases could train to: no gradient moves them
+ * back. */
 static int64_t forget_lost(const struct mase_trainer *t, const struct mase_node *n,
                            enum mase_operand o)
 {
@@ -161,7 +162,7 @@ static bool has_unset(const struct mase_trainer *t)
     return unset;
 }
 
-/* What formats learn and have no value of starts by the first samples that they meet. */
+/* Give learned numbers without a value first values from the first samples. */
 static enum mase_status start_formats(struct mase_trainer *t, struct mase_err *err)
 {
     const int64_t from = t->state.batch * t->opts.batch_size;
@@ -228,7 +229,7 @@ static void step_at_once(struct mase_trainer *t)
     mase_trainer_prune_weights(t, 0, t->optim.params.n);
 }
 
-/* Gradients are complete; where nothing is added to them, parts have been updated already. */
+/* Update the parameters; without accumulation, their parts have been updated already. */
 static void finish_step(struct mase_trainer *t)
 {
     const int64_t step = t->state.step;
@@ -300,7 +301,7 @@ static double metric(const struct mase_evaluation *v, const char *name)
     return NAN;
 }
 
-/* Classes by position are counted for what their accuracy hides: those that are rare. */
+/* Label maps are also counted by class, since their accuracy hides rare classes. */
 static enum mase_status validate(struct mase_trainer *t, struct mase_train_epoch *e,
                                  struct mase_err *err)
 {
@@ -326,7 +327,7 @@ static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
 {
     struct mase_train_state *s = &t->state;
     s->val_loss = e->val_loss;
-    /* the first is the best so far even if it is NaN: no older best.ckpt stays beside this run */
+    /* the first epoch is the best so far even if it is NaN, which replaces an older best.ckpt */
     e->best = s->best_epoch < 0 || e->val_loss < s->best_loss - t->opts.min_delta;
     if (e->best) {
         s->best_loss = isnan(e->val_loss) ? INFINITY : e->val_loss;
@@ -335,7 +336,7 @@ static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
     } else {
         s->waited++;
     }
-    if (mase_streq(t->opts.schedule, "plateau") && s->batch == 0) /* an epoch that is whole */
+    if (mase_streq(t->opts.schedule, "plateau") && s->batch == 0) /* the epoch is complete */
         mase_train_judge_plateau(s, &t->opts);
 }
 
@@ -350,8 +351,8 @@ static const char *reason_to_stop(const struct mase_trainer *t)
     return NULL;
 }
 
-/* The best one first: if we are stopped in between, the epoch is done again and both are written
- * as they would have been. */
+/* Write best.ckpt first: if the run is stopped between both files, the resumed run repeats the
+ * epoch and writes both again. */
 static enum mase_status save(const struct run *r, bool best, struct mase_err *err)
 {
     const char *dir = r->env->checkpoint_dir;
@@ -365,7 +366,7 @@ static enum mase_status save(const struct run *r, bool best, struct mase_err *er
     return st;
 }
 
-/* After validation, which has left in the graph what it measured. */
+/* Call after validation, which writes the parameters to the graph. */
 static void count_bits(struct mase_trainer *t, struct mase_train_epoch *e)
 {
     e->ebops = NAN;
@@ -377,7 +378,7 @@ static void count_bits(struct mase_trainer *t, struct mase_train_epoch *e)
     e->bit_rows = mase_bits_count(t->bits, t->ebops, &e->bits);
 }
 
-/* The epoch's sums become its report, and the counters go on. */
+/* Fill the report of the epoch from its sums; advance the counters. */
 static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
 {
     struct mase_train_state *s = &t->state;
@@ -387,7 +388,7 @@ static void close_epoch(struct mase_trainer *t, struct mase_train_epoch *e)
     e->train_score = t->objective.task->of_sums(&(struct mase_loss_result){
         .loss = s->loss, .weight = s->weight, .score = { s->score_part, s->score_whole } });
     if (s->batch < t->batches)
-        return; /* stopped in the middle: the rest of the epoch may follow */
+        return; /* stopped within the epoch; a resumed run may complete it */
     s->epoch++;
     s->batch = 0;
     s->loss = s->weight = s->score_part = s->score_whole = 0;
@@ -424,7 +425,9 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
         MASE_TRY(r->env->on_epoch(r->env->data, e, err));
     if (is_stopped(r))
         e->stop = "stopped";
-    return save(r, e->best, err); /* stopped before this, the epoch is done and told again */
+    return save(
+        r, e->best,
+        err); /* if the run stops before this, a resumed run repeats and reports the epoch */
 }
 
 static enum mase_status run_epochs(void *data, struct mase_err *err)

@@ -45,7 +45,7 @@ static int list_inputs(struct match *m, const struct mase_graph *g)
     return all;
 }
 
-/* Every input by its name; the first may be what is usually called X. */
+/* Match every input by name; the first input may be the array usually called X. */
 static bool match_names(struct match *m, const struct mase_data_info *d)
 {
     for (int i = 0; i < m->count; i++) {
@@ -57,7 +57,7 @@ static bool match_names(struct match *m, const struct mase_data_info *d)
     return true;
 }
 
-/* Is it what was read? */
+/* Does the dataset as read match? */
 static bool is_read(const struct match *m, const struct mase_data_info *d)
 {
     for (int i = 0; i < m->count; i++)
@@ -92,7 +92,7 @@ static enum mase_status find_match(struct match *m, const struct mase_data_info 
     return MASE_OK;
 }
 
-/* A graph that was saved does not say them. */
+/* Set shapes of the inputs of a saved graph, which does not keep them. */
 static void set_shapes(struct mase_graph *g, const struct match *m, const struct mase_data_info *d)
 {
     struct mase_shape more[MASE_MORE_INPUTS] = { 0 };
@@ -123,7 +123,7 @@ enum mase_status mase_inputs_match(const char **features, struct mase_arena *a,
     return MASE_OK;
 }
 
-/* ---- of a graph alone ---- */
+/* ---- without data ---- */
 
 static const struct mase_shape *batch_of(const struct mase_node *x)
 {

@@ -1,5 +1,5 @@
 /*
- * objective.c - what the options of training ask for, and whether they belong together.
+ * objective.c - task, loss and score from the options of training, and whether they fit together.
  */
 #include <mase/train.h>
 

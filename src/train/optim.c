@@ -109,9 +109,9 @@ const char *mase_optimizer_title(const char *name)
     return mase_optim_row(name)->title;
 }
 
-/* ---- life ---- */
+/* ---- create, release ---- */
 
-/* Is it a step or a bound, which stays above 0? */
+/* Is the learned number a step or a bound, which stays above 0? */
 static bool is_size(const struct mase_plan *p, const struct mase_param *param)
 {
     for (const struct mase_node *n = p->graph->first; n; n = n->next)
@@ -125,7 +125,7 @@ static bool is_size(const struct mase_plan *p, const struct mase_param *param)
     return false;
 }
 
-/* PyTorch passes over parameters whose gradient is None. */
+/* As PyTorch, skip parameters that have no gradient. */
 static void find_spans(struct mase_optimizer *o, const struct mase_plan *p)
 {
     o->span = mase_xcalloc((size_t)(p->weight_count + 1) * sizeof *o->span);
@@ -198,7 +198,7 @@ static void cut_values(const struct mase_optimizer *o, int64_t from, int64_t to)
     const float most = (float)o->clip_value;
     for (int64_t i = from; i < to; i++) {
         float *g = &o->params.g[i];
-        *g = *g > most ? most : *g < -most ? -most : *g; /* NaN stays, to be seen */
+        *g = *g > most ? most : *g < -most ? -most : *g; /* NaN passes, so that it is noticed */
     }
 }
 
@@ -211,9 +211,9 @@ static double norm_factor(const struct mase_optimizer *o)
     return fmin(o->clip_norm / (sqrt(sum) + 1e-6), 1);
 }
 
-/* Steps and bounds move by factors, so that none can cross zero: what the optimiser would add to
- * log s, given the gradient over s, which by plain descent is first of all what it would add to s
- * itself. No step more than halves or doubles one. */
+/* Multiply steps and bounds by factors, so that none crosses zero: the optimiser's update is taken
+ * as one of log s, whose gradient is s times that of s. For plain gradient descent this is, to
+ * first order, the update of s itself. A factor lies between 1/2 and 2. */
 static void move_sizes(const struct mase_optimizer *o, const struct mase_optim *all)
 {
     enum { AT_ONCE = 16 * MASE_LANES };
@@ -224,7 +224,8 @@ static void move_sizes(const struct mase_optimizer *o, const struct mase_optim *
         k.n = all->n - at < AT_ONCE ? all->n - at : AT_ONCE;
         for (long i = 0; i < k.n; i++) {
             const float s = all->w[at + i];
-            g[i] = s > 0 ? all->g[at + i] / s : 0.0f; /* 0 behind the last: whole vectors */
+            g[i] = s > 0 ? all->g[at + i] / s
+                         : 0.0f; /* lanes after the last are 0: vectors are whole */
             added[i] = 0;
         }
         k.w = added, k.g = g;
@@ -232,7 +233,7 @@ static void move_sizes(const struct mase_optimizer *o, const struct mase_optim *
         o->row->run(o->k, &k);
         for (long i = 0; i < k.n; i++) {
             const double d = (double)added[i];
-            all->w[at + i] *= (float)exp(d > most ? most : d < -most ? -most : d); /* NaN shows */
+            all->w[at + i] *= (float)exp(d > most ? most : d < -most ? -most : d); /* NaN passes */
         }
     }
 }

@@ -1,6 +1,6 @@
 /*
- * phase.c - what a run trains may change between its epochs: the number formats come on after some
- * (quantize_after), batch norms stop following the batches after some (freeze_bn_stats_after).
+ * phase.c - phases of a run: quantisation starts after some epochs (quantize_after), and batch
+ * norms stop updating their statistics after some (freeze_bn_stats_after).
  *
  * A phase is a pair of graphs, one that is trained and one that is validated, and their plans. All
  * graphs have the same parameters in the same memory, and the flat parameters of all plans the same
@@ -17,7 +17,7 @@
 #include "ir/graph/bind_call.h"
 #include "train/trainer.h"
 
-/* ---- which ---- */
+/* ---- which phase ---- */
 
 static bool is_batch_norm(const struct mase_node *n)
 {
@@ -41,7 +41,7 @@ enum mase_status mase_trainer_check_phases(struct mase_trainer *t, struct mase_e
 {
     struct mase_train_opts *o = &t->opts;
     if (o->dev_run)
-        o->quantize_after = 0; /* its one epoch tries what the others will do */
+        o->quantize_after = 0; /* a dry run has one epoch, which tries quantisation */
     if (o->quantize_after > 0 && !mase_graph_is_quantised(t->graph)) {
         mase_warn("quantize_after is of no effect: the network has no number formats");
         o->quantize_after = 0;
@@ -61,7 +61,7 @@ enum mase_status mase_trainer_check_phases(struct mase_trainer *t, struct mase_e
 
 /* ---- graphs ---- */
 
-/* A function is told by its argument training, if that follows the network's mode. */
+/* A function has an argument `training`, which may be the network's mode. */
 static void freeze_function(struct mase_node *n)
 {
     const int at = mase_sig_find(mase_op_call_sig(n->op), "training");
@@ -73,8 +73,8 @@ static void freeze_function(struct mase_node *n)
         *arg = mase_arg_bool(false);
 }
 
-/* Batch norms compute as in evaluation, by their running statistics, which stay as they are; weight
- * and bias are trained on. One that its author holds in a mode stays in it. */
+/* Batch norms compute as in evaluation, by running statistics, which no longer change; weight and
+ * bias are still trained. A batch norm whose mode the network sets itself keeps that mode. */
 static void freeze_batch_norms(struct mase_graph *g)
 {
     for (struct mase_node *n = g->first; n; n = n->next) {
@@ -115,7 +115,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
         .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
         .coupled_batch = t->opts.batch_size,
         .usual = rows,
-        .batch = t->objective.own ? batch : 0, /* it may be no mean over the samples */
+        .batch = t->objective.own ? batch : 0, /* the loss may not be a mean over samples */
         .learns = true,
         .seed = (uint64_t)t->opts.seed,
     };
@@ -132,7 +132,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     mase_trainer_hold_targets(t, mase_tiled_plan_tiles(batch));
     MASE_TRY(mase_target_own_loss(&t->own_loss, &t->targets, t->plan->batch,
                                   mase_tiled_plan_tiles(batch), true, err));
-    if (t->own_loss) /* whether it is one at all shows there */
+    if (t->own_loss) /* reports an error of the loss itself */
         MASE_TRY(mase_own_loss_begin(t->own_loss, batch, mase_tiled_plan_tiles(batch), err));
     t->ebops = mase_ebops_new(t->plan);
     t->bits = mase_bits_new(t->plan);
@@ -147,9 +147,9 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- from one to the next ---- */
+/* ---- change the phase ---- */
 
-/* Without the shapes that some graphs know and others do not: one network, one text. */
+/* Print without shapes, which only some graphs know, so that equal networks have equal text. */
 static const char *print_network(struct mase_arena *a, const struct mase_graph *g)
 {
     struct mase_str text = { 0 };

@@ -1,5 +1,6 @@
 /*
- * resume.c - a run from its checkpoint, and what a checkpoint says of its network and its data.
+ * resume.c - resume a run from its checkpoint; read what a checkpoint says of its network and its
+ * data.
  *
  * A file is checked whole before anything of the trainer changes.
  */
@@ -33,7 +34,7 @@ static enum mase_status get_int(int64_t *v, const struct mase_obj *d, const char
     return MASE_OK;
 }
 
-/* Before there were tasks, what scores are made of were counts of right answers. */
+/* Files from before tasks name the parts of the score after accuracy. */
 static const struct mase_obj *former(const struct mase_obj *d, const char *key)
 {
     return mase_streq(key, "score_part")    ? mase_obj_get(d, "correct")
@@ -69,14 +70,14 @@ static enum mase_status read_state(struct mase_train_state *s, const struct mase
     if (mase_obj_get(d, #f))   \
     VALUE(f)
 #include "train/state.def"
-    if (s->batch && !mase_obj_get(d, "score_whole")) /* the sums of an epoch under way */
+    if (s->batch && !mase_obj_get(d, "score_whole")) /* the sums of an interrupted epoch */
         return fail_field(path, "score_whole", NULL, err);
     return MASE_OK;
 }
 
-/* ---- is it the same run? ---- */
+/* ---- do the options equal those of the checkpoint? ---- */
 
-/* Options that change no number, or that say only how far to go. */
+/* Options that do not change numbers, or only say when to stop. */
 static bool may_differ(enum mase_train_option option)
 {
     switch (option) {
@@ -92,8 +93,8 @@ static bool may_differ(enum mase_train_option option)
     }
 }
 
-/* What a file that is older than an option would say of it: the run was as it is by default, but
- * onecycle left the momentum alone. */
+/* The value of an option that is newer than the file: the default, except that onecycle used to
+ * leave the momentum alone. */
 static struct mase_value *former_option(struct mase_arena *a, const struct mase_train_opts *o,
                                         const struct mase_opt *row)
 {
@@ -134,7 +135,7 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
     return MASE_OK;
 }
 
-/* A loss of one's own may be edited under its name. Files from before this was kept do not say. */
+/* A user's own loss may change under its name. Older files have no hash of it. */
 static enum mase_status check_loss(const struct mase_trainer *t, const struct mase_obj *ours,
                                    const char *path, struct mase_err *err)
 {
@@ -162,7 +163,7 @@ static struct mase_value *plain_values(struct mase_arena *a, const struct mase_o
     return table;
 }
 
-/* What a checkpoint says of its data. */
+/* Read what the checkpoint says of its data. */
 static enum mase_status read_trained(struct mase_checkpoint_info *info, struct mase_arena *a,
                                      const struct mase_value *data, const char *path,
                                      struct mase_err *err)
@@ -193,7 +194,7 @@ static enum mase_status check_scaling(const struct mase_trainer *t,
     return MASE_OK;
 }
 
-/* named: false, the run is from before columns were named. */
+/* named: false if the file is older than names of columns. */
 static enum mase_status check_columns(const struct mase_trainer *t,
                                       const struct mase_checkpoint_info *was, bool named,
                                       const char *path, struct mase_err *err)
@@ -266,7 +267,7 @@ static enum mase_status check_state(const struct mase_trainer *t, const struct m
                                (long long)s->epoch, (long long)s->batch, (long long)s->step);
 }
 
-/* The graph that the file has under that key; NULL: it does not say. */
+/* The graph stored under that key; NULL if there is none. */
 static enum mase_status read_graph(struct mase_graph **g, const struct mase_obj *root,
                                    const char *key, const char *path, struct mase_err *err)
 {
@@ -320,7 +321,7 @@ static enum mase_status get_moment(const float **data, const struct mase_obj *st
     return MASE_OK;
 }
 
-/* The moments of every parameter that is trained; copy false: only see whether they are there. */
+/* The moments of every trained parameter; copy false: only check that they are there. */
 static enum mase_status take_moments(struct mase_trainer *t, const struct mase_obj *root, bool copy,
                                      const char *path, struct mase_err *err)
 {
@@ -359,7 +360,7 @@ static enum mase_status take_moments(struct mase_trainer *t, const struct mase_o
     return st;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole checkpoint ---- */
 
 static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *root,
                                const char *path, struct mase_err *err)
@@ -429,7 +430,7 @@ enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
     return st;
 }
 
-/* ---- about the data ---- */
+/* ---- the data ---- */
 
 static bool read_shape(struct mase_shape *s, const struct mase_value *list)
 {
@@ -449,7 +450,7 @@ static const char *text_or_null(const struct mase_value *v)
     return v && v->kind == MASE_STRING ? v->s : NULL;
 }
 
-/* All of it, or nothing. */
+/* All fields must be there; else the result is empty. */
 static struct mase_data_info data_info(const struct mase_value *d)
 {
     const struct mase_value *classes = mase_value_get(d, "classes"),
@@ -468,7 +469,7 @@ static struct mase_data_info data_info(const struct mase_value *d)
     return info;
 }
 
-/* Hashes that rise, of no more rows than there were; else nothing is known. */
+/* The hashes must ascend and be at most as many as the rows; else the result is empty. */
 static struct mase_seen_rows read_seen(struct mase_arena *a, const struct mase_obj *data)
 {
     const struct mase_obj *o = mase_obj_get(data, "seen"), *rows = mase_obj_get(o, "rows"),

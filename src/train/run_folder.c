@@ -1,8 +1,8 @@
 /*
- * run_folder.c - the network that a folder stands for: one that was saved, or what a run made.
+ * run_folder.c - the network of a folder: a saved network, or the result of a run.
  *
- * A project may hold runs of several actions; it stands for what the last of them made, as run.json
- * says. A training run is its best checkpoint.
+ * If a project folder has results of several commands, run.json says which was the last. The result
+ * of training is its best checkpoint.
  */
 #include <mase/trained.h>
 
@@ -10,8 +10,8 @@
 #include <mase/saved.h>
 #include <mase/value.h>
 
-/* Where an action leaves its network. Earlier versions saved a quantised one after training, with
- * the formats that their checkpoints lack. */
+/* Where each command leaves its network. Earlier versions saved the quantised network separately
+ * after training: their checkpoints lack formats. */
 static const struct {
     const char *action, *path;
 } places[] = {
@@ -32,7 +32,7 @@ bool mase_is_saved(const char *dir)
     return saved;
 }
 
-/* "train" of a run.json, or NULL. */
+/* The last command that run.json names, such as "train"; or NULL. */
 static const char *last_action(struct mase_arena *a, const char *dir)
 {
     struct mase_value *run;

@@ -1,6 +1,6 @@
 /*
- * schedule.c - the learning rate as a function of where a run stands, as PyTorch's schedulers have
- * it. With e the epoch and E their number:
+ * schedule.c - the learning rate as a function of epoch and step, by the formulas of PyTorch's
+ * schedulers. With e the epoch and E their number:
  *
  *     cosine       min + (lr - min) (1 + cos(pi e / E)) / 2
  *     step         lr gamma^floor(e / size)
@@ -24,7 +24,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* From one rate to another by half a cosine, at share 0 .. 1 of the way. */
+/* Half a cosine from one rate to another; share 0 .. 1 is the way done. */
 static double between(double from, double to, double share)
 {
     return to + (from - to) * (1 + cos(pi * share)) / 2;
@@ -45,7 +45,7 @@ bool mase_train_lr_by_steps(const struct mase_train_opts *o)
             mase_streq(o->schedule, "polynomial"));
 }
 
-/* Epochs so far, with a fraction where the schedule goes by steps. */
+/* Epochs done; with a fraction if the schedule changes at every step. */
 static double epochs_done(const struct mase_train_opts *o, const struct mase_train_at *at)
 {
     return mase_train_lr_by_steps(o) && at->steps > 0 ? (double)at->step / (double)at->steps
@@ -91,7 +91,7 @@ static double restarts(const struct mase_train_opts *o, const struct mase_train_
     return between(o->learning_rate, mase_train_lr_min(o), left / period);
 }
 
-/* From first up to peak, and down to last. */
+/* From `first` up to `peak`, then down to `last`. */
 static double cycle(const struct mase_train_opts *o, const struct mase_train_at *at, double first,
                     double peak, double last)
 {

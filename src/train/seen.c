@@ -12,11 +12,11 @@
 
 enum {
     KEPT = 2048,           /* hashes */
-    VALUES_MOST = 1 << 24, /* that are read: a blink */
+    VALUES_MOST = 1 << 24, /* values read at most, which takes milliseconds */
     ROWS_AT_ONCE = 64
 };
 
-/* Of 64 bits all depend on all (the finaliser of SplitMix64). */
+/* The finaliser of SplitMix64: every bit of the result depends on all of h. */
 static uint64_t mix(uint64_t h)
 {
     h = (h ^ (h >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -32,7 +32,7 @@ static uint64_t hash_row(const float *x, int64_t features)
         memcpy(&bits, &x[f], sizeof bits);
         h = mix(h + UINT64_C(0x9e3779b97f4a7c15) + bits);
     }
-    return h & INT64_MAX; /* a file has it as a number with sign */
+    return h & INT64_MAX; /* files store signed numbers */
 }
 
 static int by_value(const void *a, const void *b)
@@ -41,7 +41,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows at even distances, so many that not too much is read. */
+/* The distance between hashed rows, so that at most VALUES_MOST values are read. */
 static int64_t distance_of(const struct mase_dataset *d, int64_t rows)
 {
     const int64_t features = mase_data_features(&mase_dataset_info(d)->data);
@@ -72,7 +72,7 @@ static int64_t hash_rows(uint64_t *hash, const struct mase_dataset *d, struct ma
     return count;
 }
 
-/* Sort, drop repeated ones, and keep the KEPT least; returns how many. */
+/* Sort, drop duplicates, and keep the KEPT least; returns how many. */
 static int keep_least(uint64_t *hash, int n)
 {
     int kept = 0;
@@ -83,8 +83,8 @@ static int keep_least(uint64_t *hash, int n)
     return kept;
 }
 
-/* The KEPT least of n, different and sorted, to `least`, which has room for twice as many; returns
- * how many. Few of many hashes are below the greatest that is kept so far. */
+/* Write the KEPT least different hashes of n, sorted, to `least`, which has room for twice as many;
+ * returns how many. Most hashes are above the greatest kept so far, and skipped. */
 static int find_least(uint64_t *least, const uint64_t *hash, int64_t n)
 {
     uint64_t limit = UINT64_MAX;
@@ -121,7 +121,7 @@ struct mase_seen_rows mase_seen_of(struct mase_arena *a, const struct mase_datas
 double mase_seen_share(const struct mase_seen_rows *seen, const struct mase_dataset *d,
                        struct mase_split_rows rows)
 {
-    enum { LEAST = 3 }; /* fewer say nothing of the others */
+    enum { LEAST = 3 }; /* with fewer hashes the share says nothing */
     int64_t below = 0, found = 0;
     if (!seen->count || !rows.count)
         return 0;

@@ -1,17 +1,17 @@
 /*
- * seen.h - the rows that a network was trained on, few enough to be kept with it, and how many of
- * others are among them.
+ * seen.h - a sample of the rows that a network was trained on, small enough for a checkpoint, to
+ * estimate how many rows of other data are among them.
  *
- * A row is a hash of what the network was given of it. The smallest hashes are kept: those of all
- * rows that lie below the largest of them, be they of training or of a test, so the share that is
- * found again is the share of all. Of much data rows are taken at even distances.
+ * A row is represented by a hash of its inputs, and the smallest hashes are kept. A row of other
+ * data whose hash lies below the largest of them was trained on only if its hash is kept, so the
+ * share of such rows estimates the share of all. Large data is sampled at even distances.
  */
 #ifndef MASE_TRAIN_SEEN_H
 #define MASE_TRAIN_SEEN_H
 
 #include <mase/train.h>
 
-/* Those of training, in a. */
+/* The hashes of the training rows, in a. */
 struct mase_seen_rows mase_seen_of(struct mase_arena *a, const struct mase_dataset *d,
                                    struct mase_split_rows rows);
 

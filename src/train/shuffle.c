@@ -40,12 +40,12 @@ static struct xoshiro seeded(uint64_t seed, uint64_t epoch)
         x.s[i] = mase_rng_u32(&r);
         x.s[i] = x.s[i] << 32 | mase_rng_u32(&r);
     }
-    x.s[0] |= 1; /* all zero would stay so */
+    x.s[0] |= 1; /* a state of all zeros would stay zero */
     return x;
 }
 
-/* Exchange place i with one of the places up to it: 32 bits times fewer than 2^32 places, so no
- * place is off by more than n / 2^32. */
+/* Exchange place i with one of the places up to it: 32 random bits times a count below 2^32, so no
+ * place is more probable than another by more than n / 2^32. */
 static void exchange(uint32_t *order, int64_t i, uint64_t bits)
 {
     const int64_t j = (int64_t)(bits * (uint64_t)(i + 1) >> 32);

@@ -15,11 +15,11 @@
 static const struct column {
     const char *name;
     size_t offset;
-    bool score; /* the name of the task's score follows, then that of: */
+    bool score; /* the name of the task's score comes first, then this */
     const char *of_score;
     bool integer;
-    bool in_table; /* for people too */
-    int digits;    /* after the point, there */
+    bool in_table; /* shown in the table as well */
+    int digits;    /* decimals in the table */
 } columns[] = {
 #define RESULT(f) offsetof(struct mase_sweep_result, f)
     { "epochs", RESULT(epochs), .integer = true, .in_table = true },
@@ -40,7 +40,7 @@ _Static_assert(MASE_SWEEP_MAX_AXES + COLUMNS <= MASE_TABLE_MAX_COLUMNS, "a table
 
 /* ---- tables ---- */
 
-/* In the room given, where the task has a part in it. */
+/* The name, built in `room` if it contains that of the score. */
 static const char *name_of(const struct column *c, const struct mase_sweep *s, char room[64])
 {
     if (!c->score)
@@ -110,7 +110,7 @@ struct mase_table mase_sweep_csv(const struct mase_sweep *s, struct mase_arena *
     return make_table(s, a, true);
 }
 
-/* ---- and back ---- */
+/* ---- read a table back ---- */
 
 static bool says(const struct mase_csv_field *f, const char *text)
 {
@@ -155,7 +155,7 @@ static enum mase_status check_row(const struct mase_csv *csv, const struct mase_
     return st;
 }
 
-/* A configuration that did not finish has no results. */
+/* A configuration that failed has no results. */
 static enum mase_status read_row(struct mase_sweep_point *p, const struct mase_csv *csv, int first,
                                  struct mase_err *err)
 {
@@ -164,12 +164,12 @@ static enum mase_status read_row(struct mase_sweep_point *p, const struct mase_c
         void *field = (char *)&p->result + columns[c].offset;
         double x = columns[c].integer ? -1 : NAN;
         const bool known = csv->field[first + c].size && !says(&csv->field[first + c], "nan") &&
-                           !says(&csv->field[first + c], "inf"); /* of older versions */
+                           !says(&csv->field[first + c], "inf"); /* as older versions wrote */
         if (known)
             MASE_TRY(mase_csv_number(csv, first + c, &x, columns[c].name, err));
         if (!columns[c].integer)
             *(double *)field = x;
-        else if ((x >= 0 && x <= 0x1p53) || (x == -1 && c > 0)) /* none is the best */
+        else if ((x >= 0 && x <= 0x1p53) || (x == -1 && c > 0)) /* -1: no best epoch */
             *(int64_t *)field = (int64_t)x;
         else
             return mase_fail_at(err, MASE_EPARSE, mase_csv_at(csv, first + c), "%s must be a count",
@@ -217,14 +217,17 @@ bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_poi
     return false;
 }
 
-/* The points along one axis: a line starts at each index whose digit there is 0. */
+/* The points along one axis, for the lines of a chart: a line starts at each configuration whose
+ * index on that axis is 0. */
 struct cut {
-    int axis, length, stride; /* axis: -1 for none; stride: from one value to the next */
-    int values;               /* of the axis; the last is none of the line if it is plain */
-    bool formats;             /* the axis is one of formats */
+    int axis, length,
+        stride;   /* axis: -1 for none; stride: distance between neighbours in s->points */
+    int values;   /* values of the axis; the plain network, if it is the last, is not a point of the
+                     line */
+    bool formats; /* the axis is one of formats */
     bool numeric;
     double *x;  // (length) ascending, or 0, 1, 2 ...
-    int *order; // (length) which value stands there
+    int *order; // (length) index of the value at x
 };
 
 static struct cut longest_cut(const struct mase_sweep *s)
@@ -264,7 +267,7 @@ static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_are
     }
 }
 
-/* The options that tell this line from the others. */
+/* The options that distinguish this line from the others. */
 static const char *others_of(const struct mase_sweep *s, const struct cut *c, int first,
                              struct mase_arena *a)
 {
@@ -281,7 +284,7 @@ static const char *others_of(const struct mase_sweep *s, const struct cut *c, in
     return name;
 }
 
-/* A line beside the plain network's is never without a name. */
+/* The name of a line; beside the line of the plain network, never empty. */
 static const char *line_name(const struct mase_sweep *s, const struct cut *c, int first,
                              struct mase_arena *a)
 {
@@ -289,14 +292,14 @@ static const char *line_name(const struct mase_sweep *s, const struct cut *c, in
     return *others || c->length == c->values ? others : "quantised";
 }
 
-/* What a chart shows: formats cost accuracy, options of training are chosen by the loss. */
+/* The quantity to show: accuracy for an axis of formats, the loss for options of training. */
 static size_t measure(const struct cut *c)
 {
     return c->formats ? offsetof(struct mase_sweep_result, test_score)
                       : offsetof(struct mase_sweep_result, val_loss);
 }
 
-/* A level for the plain network beside the line that begins at first. */
+/* A horizontal line for the plain network, beside the line that begins at `first`. */
 static struct mase_plot_series make_level(const struct mase_sweep *s, const struct cut *c,
                                           int first, struct mase_arena *a)
 {
@@ -353,7 +356,7 @@ static const char *y_label(const struct mase_sweep *s, const struct cut *c, stru
     return mase_arena_printf(a, "%s, mean ± deviation", what);
 }
 
-/* What stands along the chart, and what its points are means of. */
+/* The label of the x axis, and what its points are means of. */
 static const char *x_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
 {
     const char *key = c->axis >= 0 ? s->axes[c->axis].key : NULL;
@@ -395,7 +398,7 @@ void mase_sweep_svg(struct mase_str *out, const struct mase_sweep *s)
     struct mase_plot p = mase_sweep_plot(s, &a);
     const struct mase_dataset_info *info = mase_dataset_info(s->data);
     const bool models = s->axis_count && mase_streq(s->axes[0].key, "model");
-    const char *name = s->points[0].network->name; /* a file of a graph may have none */
+    const char *name = s->points[0].network->name; /* NULL for a graph file without a name */
     p.title = mase_arena_printf(&a, "%s on %s%s",
                                 models ? "models"
                                 : name ? name

@@ -1,8 +1,8 @@
 /*
- * sweep_run.c - the grid, and its configurations trained side by side.
+ * sweep_run.c - build the grid of configurations and train them in parallel.
  *
- * A configuration has a graph, a trainer and an arena of its own; the data is shared and never
- * changes. What threads share beyond that (progress, the log, files) is touched one at a time.
+ * A configuration has a graph, a trainer and an arena of its own; the data is shared and constant.
+ * Progress, the log and files are shared and used in critical sections.
  */
 #include "base/host.h"
 #include "train/sweep_parts.h"
@@ -37,7 +37,7 @@ static enum mase_status check_axis(const struct mase_sweep_axis *axis, struct ma
     return MASE_OK;
 }
 
-/* How many configurations there are. */
+/* Count the configurations. */
 static enum mase_status count_points(struct mase_sweep *s, struct mase_err *err)
 {
     if (s->axis_count > MASE_SWEEP_MAX_AXES)
@@ -55,7 +55,8 @@ static enum mase_status count_points(struct mase_sweep *s, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Configuration number i: its digits, in a number system of the axes' lengths. */
+/* Configuration number i, whose digits in the mixed radix of the axes' lengths select the values.
+ */
 static enum mase_status make_point(struct mase_sweep_point *p, const struct mase_sweep *s, int i,
                                    struct mase_arena *a, struct mase_err *err)
 {
@@ -81,7 +82,7 @@ static enum mase_status make_point(struct mase_sweep_point *p, const struct mase
     p->opts.threads = 1;
     p->opts.prune = s->prune;
     if (s->networks && !mase_graph_is_quantised(p->network))
-        p->opts.distill = 0; /* the float network beside those of the axis */
+        p->opts.distill = 0; /* the float network of an axis of formats has no teacher */
     return MASE_OK;
 }
 
@@ -106,8 +107,8 @@ enum mase_status mase_sweep_grid(struct mase_sweep *s, struct mase_arena *a, str
     return MASE_OK;
 }
 
-/* What the losses of one's own are now: each is read once for each network. One that cannot be read
- * is told when its configuration runs. */
+/* Hash the users' own losses once for each network. A loss that cannot be read is reported when its
+ * configuration runs. */
 static void hash_losses(struct mase_sweep *s)
 {
     struct mase_err unwanted;
@@ -152,11 +153,11 @@ void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
 
 /* ---- one configuration ---- */
 
-/* What is shown while the configurations run; shared, so in a critical section only. */
+/* Progress display, shared by the threads: use in a critical section only. */
 struct display {
     struct mase_progress bar;
-    int64_t epochs;         /* done in all */
-    struct mase_err untold; /* why something could not be shown; no status: all was */
+    int64_t epochs;         /* done in all configurations */
+    struct mase_err untold; /* the first failure to display; no status: none */
 };
 
 struct job {
@@ -166,7 +167,7 @@ struct job {
     int64_t samples;
 };
 
-/* What is done in a critical section is a part of its own: no jump leaves that. */
+/* The body of a critical section runs in a guard, since a jump must not leave that section. */
 static enum mase_status show(void *data, struct mase_err *err)
 {
     struct display *d = data;
@@ -201,7 +202,7 @@ static enum mase_status on_epoch(void *data, const struct mase_train_epoch *e, s
     return show_epoch(j);
 }
 
-/* Of what was not trained nobody has measured the validation split either. */
+/* A network that was not trained is evaluated on the validation split here. */
 static enum mase_status test(struct mase_sweep_result *r, struct mase_graph *g,
                              const struct mase_dataset *d, const struct mase_objective *o,
                              int64_t batch, struct mase_err *err)
@@ -244,7 +245,7 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     struct making making = { &t, g, s, j };
     struct mase_guard *guard = mase_guard_current();
     enum mase_status st;
-#pragma omp critical(mase_sweep_display) /* it may say something */
+#pragma omp critical(mase_sweep_display) /* the guard may log */
     st = mase_guarded_part(guard, make_trainer, &making, err);
     if (mase_guard_propagate(st, err))
         return st;
@@ -253,7 +254,7 @@ static enum mase_status fit(struct job *j, const struct mase_sweep *s, struct ma
     r->best_epoch = mase_trainer_state(t)->best_epoch;
     r->samples_per_second = r->seconds > 0 ? (double)j->samples / r->seconds : 0;
     struct mase_objective o = *mase_trainer_objective(t);
-    o.own_graph = NULL; /* it goes with the trainer */
+    o.own_graph = NULL; /* the trainer frees it */
     mase_trainer_free(t);
     return st ? st : test(r, g, s->data, &o, j->p->opts.batch_size, err);
 }
@@ -275,7 +276,7 @@ static bool note_param(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-/* The weights of a file are those of the base: they are loaded into it, and g takes what it has. */
+/* Load the weights of a file into the base, which they belong to; g copies those it has. */
 static enum mase_status load_base(struct mase_graph *g, const struct mase_graph *base,
                                   const char *path, const struct mase_weights_opts *load,
                                   struct mase_err *err)
@@ -302,7 +303,7 @@ static enum mase_status train_point(void *data, struct mase_err *err)
         .train_loss = NAN, .train_score = NAN, .val_loss = NAN, .val_score = NAN
     };
     const struct mase_graph *of = j->p->base ? j->p->base : g;
-    if (of->weights) /* those of an .onnx file */
+    if (of->weights) /* weights of an .onnx file */
         mase_graph_own_weights(g);
     else
         mase_graph_init_weights(g, (uint64_t)j->p->opts.seed);
@@ -319,14 +320,14 @@ static enum mase_status train_point(void *data, struct mase_err *err)
     return st;
 }
 
-/* ---- all of them ---- */
+/* ---- all configurations ---- */
 
 struct finishing {
     const struct job *j;
     enum mase_status st;
 };
 
-/* Keep and tell what came of a configuration; one thread at a time. */
+/* Store and display the result of a configuration; one thread at a time. */
 static enum mase_status finish(void *data, struct mase_err *err)
 {
     const struct finishing *f = data;
@@ -352,8 +353,8 @@ static enum mase_status finish(void *data, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Train and keep it, each in a guard of its own: a configuration for which there is no memory has
- * failed as by any other error, and the next one may have enough. */
+/* Train, then store, each in a guard of its own: a configuration that runs out of memory has failed
+ * as by any other error, and the next one may have enough. */
 static void run_point(struct mase_sweep *s, struct mase_sweep_point *p, struct display *display,
                       struct mase_guard *guard)
 {
@@ -364,7 +365,7 @@ static void run_point(struct mase_sweep *s, struct mase_sweep_point *p, struct d
         display->untold = p->failure;
 }
 
-/* Configurations that are to run, and their epochs. */
+/* Count the configurations without a stored result, and their epochs. */
 static int count_missing(const struct mase_sweep *s, int64_t *epochs)
 {
     int n = 0;

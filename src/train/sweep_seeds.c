@@ -1,13 +1,13 @@
 /*
- * sweep_seeds.c - the same configuration with several seeds: mean and spread of what it came to;
- * and what all configurations have in common.
+ * sweep_seeds.c - mean and spread of results over seeds, and the options that all configurations
+ * share.
  */
 #include <math.h>
 
 #include "base/number.h"
 #include "train/sweep_parts.h"
 
-/* ---- which belong together ---- */
+/* ---- configurations that differ in the seed ---- */
 
 int mase_sweep_seed_axis(const struct mase_sweep *s)
 {
@@ -38,7 +38,7 @@ bool mase_sweep_is_first_seed(const struct mase_sweep *s, int point)
 
 /* ---- mean and spread ---- */
 
-/* The sample standard deviation: the squares are divided by n - 1. */
+/* The sample standard deviation, which divides by n - 1. */
 struct mase_sweep_spread mase_sweep_spread(const struct mase_sweep *s, int first, size_t offset)
 {
     const int axis = mase_sweep_seed_axis(s);
@@ -87,7 +87,7 @@ static void set_number(struct mase_table *t, int row, int column, double x)
     mase_str_release(&text);
 }
 
-/* Without a deviation the mean alone, and without that nothing. */
+/* Mean and deviation; the mean alone if there is no deviation; nothing if there is no mean. */
 static void set_both(struct mase_table *t, int row, int column, const struct mase_sweep_spread *v)
 {
     if (!v->n)
@@ -155,9 +155,9 @@ struct mase_table mase_sweep_seeds_csv(const struct mase_sweep *s, struct mase_a
     return make_table(s, a, true);
 }
 
-/* ---- what does not vary ---- */
+/* ---- options that do not vary ---- */
 
-/* Threads and the log change no result. */
+/* Threads and the log do not change results. */
 static bool is_fixed(const struct mase_sweep *s, const char *key)
 {
     if (mase_streq(key, "threads") || mase_streq(key, "log_every_n_steps"))
@@ -183,7 +183,7 @@ struct mase_table mase_sweep_fixed_table(const struct mase_sweep *s, struct mase
     return t;
 }
 
-/* What every reader asks for, and what was changed; the rest is at its default. */
+/* Options that readers expect, and those that differ from their defaults. */
 static bool is_worth_saying(const char *key, const char *value)
 {
     static const char *const always[] = { "training_optimizer", "learning_rate", "max_epochs",
@@ -197,7 +197,7 @@ static bool is_worth_saying(const char *key, const char *value)
     struct mase_str dflt = { 0 };
     if (row->key)
         mase_opt_default(&dflt, row);
-    char *end; /* "0" and "0.0" are the same number */
+    char *end; /* "0" and "0.0" are equal */
     const double number = mase_number_read(value, &end);
     const bool same = *end ? mase_streq(mase_str_text(&dflt), value)
                            : dflt.len && number == mase_number_read(dflt.data, &end) && !*end;

@@ -44,7 +44,7 @@ static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
     return text ? mase_value_string(a, text) : mase_value_none(a);
 }
 
-/* But for numbers that are none. */
+/* All options but NaN. */
 static struct mase_value *as_table(struct mase_arena *a, const void *opts,
                                    const struct mase_opt *rows)
 {
@@ -59,7 +59,7 @@ static struct mase_value *as_table(struct mase_arena *a, const void *opts,
 
 /* ---- identity ---- */
 
-/* Of the network: a model of the user's own may change under its name. */
+/* A hash of the network: a user's own model may change under its name. */
 static const char *network_hash(struct mase_arena *a, const struct mase_graph *g)
 {
     char hex[65];
@@ -67,8 +67,8 @@ static const char *network_hash(struct mase_arena *a, const struct mase_graph *g
     return mase_arena_strdup(a, hex);
 }
 
-/* Numbers that features are scaled by are the user's own, or follow from the data and the variant;
- * those of targets are told in any case, since scores depended on them once. */
+/* Feature scaling is told if the user gives it, since otherwise data and variant decide it; target
+ * scaling always, since scores once depended on it. */
 static void set_scaling(struct mase_arena *a, struct mase_value *v,
                         const struct mase_dataset_info *data)
 {
@@ -81,7 +81,7 @@ static void set_scaling(struct mase_arena *a, struct mase_value *v,
         mase_value_set(a, v, "target scaling", mase_value_string(a, hex));
 }
 
-/* An option that is younger than results on disk is told only where it makes a difference. */
+/* Options that are newer than stored results are told only where they change a result. */
 static struct mase_value *options_of(struct mase_arena *a, const struct mase_train_opts *o)
 {
     struct mase_value *all = as_table(a, o, mase_train_rows), *v = mase_value_table(a);
@@ -95,7 +95,8 @@ static void set_pruning(struct mase_arena *a, struct mase_value *v, const struct
 {
     struct mase_pruning how;
     struct mase_err unwanted;
-    if (o && !mase_prune_resolve(&how, o, &unwanted)) /* else it fails when it runs */
+    if (o && !mase_prune_resolve(&how, o,
+                                 &unwanted)) /* an error is reported when the configuration runs */
         mase_value_set(a, v, "prune", mase_value_string(a, mase_trainer_pruning_text(a, &how)));
 }
 
@@ -104,7 +105,7 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
 {
     const struct mase_dataset_info *data = mase_dataset_info(s->data);
     struct mase_train_opts opts = p->opts;
-    opts.threads = 1; /* these two change no result */
+    opts.threads = 1; /* these two options change no result */
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_int(a, 2));

@@ -3,7 +3,7 @@
  */
 #include <mase/trained.h>
 
-/* The last two are the original's, and not trained here. */
+/* the last two are tasks of the original, which do not train here */
 static const char *const task_names[] = {
 #define TASK(name, alias, ...) name alias,
 #define ALIAS(alias)           , alias
@@ -15,7 +15,7 @@ static const char *const intervals[] = { "epoch", "step", NULL };
 static const char *const scalings[] = { "none", "standard", "minmax", NULL };
 static const char *const target_scalings[] = { "none", "standard", NULL };
 
-/* The words of run_options.def. */
+/* Bounds and defaults that run_options.def names. */
 #define NO_LIMIT           0x1p53
 #define KIND(k)            .type = MASE_OPT_TYPE_##k
 #define FLAG               KIND(BOOL)

@@ -1,10 +1,10 @@
 /*
- * train_prune.c - weights that become zero while the network is trained (mase/prune.h).
+ * train_prune.c - prune weights during training (mase/prune.h).
  *
- * The masks change before steps of the schedule, by the weights as they then are; after every step
- * what has gone is set to zero again, and its gradient is cleared before, so that it counts for
- * nothing, not for the length of all gradients either. Which step changes them follows from its
- * number, and checkpoints have the masks: a run that is resumed goes on with the same bits.
+ * The masks change before steps of the schedule, by the weights of that time. After every step
+ * pruned weights are set to zero again; before it their gradients are cleared, so that they do not
+ * count in the gradient norm either. Which step changes them follows from its number, and
+ * checkpoints have the masks: a run that is resumed goes on with the same bits.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static double progress_at(const struct mase_trainer *t, int64_t step)
     return end > begin ? (double)(step - begin) / (double)(end - begin) : 1.0;
 }
 
-/* Not wrong: a run may be gone on with. */
+/* A warning only: the run may be resumed with more epochs. */
 static void warn_of_end(const struct mase_trainer *t)
 {
     const struct mase_train_opts *o = &t->opts;
@@ -63,7 +63,7 @@ static const struct mase_train_param *find_param(const struct mase_train_param *
     mase_bug("training has no parameter '%s'", name);
 }
 
-/* Frozen weights stay as they are; biases count from the targets that are left. */
+/* Drop frozen weights from the targets; renumber the targets that biases refer to. */
 static void leave_out_frozen(struct mase_trainer_pruning *p, const struct mase_train_param *param,
                              int params, struct mase_arena *a)
 {
@@ -117,7 +117,7 @@ enum mase_status mase_trainer_start_pruning(struct mase_trainer *t, struct mase_
 
 /* ---- steps ---- */
 
-/* What of target i lies among the flat parameters from..to: values first..last of it. */
+/* The part first..last of target i that lies in the flat parameters from..to. */
 static bool part_of(const struct mase_trainer_pruning *p, int i, int64_t from, int64_t to,
                     int64_t *first, int64_t *last)
 {
@@ -175,10 +175,10 @@ void mase_trainer_prune(struct mase_trainer *t)
     const double progress = progress_at(t, s->step);
     mase_prune_masks(p->list, p->count, &p->how, progress, (uint64_t)t->opts.seed);
     mase_trainer_prune_weights(t, 0, t->optim.params.n);
-    s->waited = 0; /* what is worse for it may become better again */
+    s->waited = 0; /* the plateau counter restarts, since a pruned network may recover */
     if (progress < 1)
         return;
-    s->best_loss = INFINITY; /* that of a network that had more weights */
+    s->best_loss = INFINITY; /* the best loss so far was that of a network with more weights */
     s->best_epoch = -1;
 }
 
@@ -205,7 +205,7 @@ void mase_trainer_end_pruning(const struct mase_trainer *t)
 
 /* ---- checkpoints ---- */
 
-/* The section in one line: a run is resumed with the same. */
+/* The options of pruning in one line, which must be equal when a run resumes. */
 const char *mase_trainer_pruning_text(struct mase_arena *a, const struct mase_pruning *p)
 {
     struct mase_str shares = { 0 };

@@ -1,5 +1,5 @@
 /*
- * trainer.c - make a trainer, and what it consists of.
+ * trainer.c - create and free a trainer.
  */
 #include "train/trainer.h"
 
@@ -75,7 +75,7 @@ static bool has_batch_norm(const struct mase_graph *g)
     return false;
 }
 
-/* One sample has no variance: a batch norm cannot train on it. */
+/* Drop a last batch of one sample: batch norm cannot train on it, since it has no variance. */
 static void leave_out_single(struct mase_trainer *t)
 {
     const int64_t last = t->rows % t->opts.batch_size;
@@ -110,7 +110,7 @@ static enum mase_status set_rows(struct mase_trainer *t, struct mase_err *err)
 
 /* ---- targets ---- */
 
-/* The names as checkpoints have them. */
+/* The names under which checkpoints have task and loss. */
 static enum mase_status set_objective(struct mase_trainer *t, struct mase_err *err)
 {
     struct mase_objective usual;
@@ -137,7 +137,7 @@ enum mase_status mase_trainer_find_targets(struct mase_trainer *t, struct mase_e
     const struct mase_shape result = mase_predictor_result(t->validator);
     mase_trainer_drop_targets(t);
     MASE_TRY(mase_target_source_init(&t->targets, &t->objective, t->data, &result, err));
-    if (t->targets.to_free) { /* once for all phases and validations */
+    if (t->targets.to_free) { /* shared by all phases and validations */
         t->own_graph = t->objective.own_graph = t->targets.to_free;
         t->targets.to_free = NULL;
         mase_content_of_graph(t->loss_hash, t->own_graph);
@@ -162,7 +162,7 @@ void mase_trainer_hold_targets(struct mase_trainer *t, int tiles)
 
 /* ---- inputs ---- */
 
-/* What a plan cannot see: it has floats for truth values, too. */
+/* Plans hold truth values as floats and cannot check this. */
 static enum mase_status check_inputs(const struct mase_trainer *t, struct mase_err *err)
 {
     const struct mase_inputs *in = &t->validator->inputs;
@@ -178,7 +178,7 @@ static enum mase_status check_inputs(const struct mase_trainer *t, struct mase_e
     return MASE_OK;
 }
 
-/* ---- life ---- */
+/* ---- create, free ---- */
 
 static void release(struct mase_trainer *t)
 {
@@ -249,7 +249,7 @@ void mase_trainer_free(struct mase_trainer *t)
     if (!t)
         return;
     struct mase_heap *heap = t->heap;
-    if (!mase_heap_broken(heap)) /* else its pointers may lead nowhere */
+    if (!mase_heap_broken(heap)) /* a corrupt heap may hold invalid pointers */
         release(t);
     mase_heap_free(heap);
 }
