@@ -28,7 +28,7 @@ enum mase_status mase_ow_refuse(const struct mase_ow_export *e, struct mase_err 
     return st;
 }
 
-/* ---- names ---- */
+/* ---- names of values ---- */
 
 const char *mase_ow_unique(struct mase_ow_export *e, const char *like)
 {
@@ -103,7 +103,7 @@ struct mase_onnx_node *mase_ow_node(struct mase_ow_export *e, const char *op, co
     for (const char *in; (in = va_arg(ap, const char *)) != NULL;)
         input[count++] = in;
     va_end(ap);
-    while (count && !*input[count - 1]) /* absent ones at the end are left out */
+    while (count && !*input[count - 1]) /* trailing absent inputs are left out */
         count--;
     g->node.items = grow(e, g->node.items, g->node.count, &e->node_cap, sizeof *g->node.items);
     e->by = grow(e, e->by, g->node.count, &e->by_cap, sizeof(const struct mase_instr *));
@@ -126,7 +126,7 @@ const char *mase_ow_output(const struct mase_onnx_node *n)
 
 /* ---- attributes ---- */
 
-/* Nodes have few: each one more is a copy. */
+/* Nodes have few attributes, so each new one copies the array. */
 static struct mase_onnx_attribute *add_attribute(struct mase_ow_export *e, struct mase_onnx_node *n,
                                                  const char *name, int type)
 {
@@ -198,7 +198,7 @@ const char *mase_ow_value(struct mase_ow_export *e, const struct mase_arg *a)
     return e->name[v->number];
 }
 
-/* A constant in another type, which holds it. */
+/* A constant converted to a type that holds it exactly. */
 static const char *write_as(struct mase_ow_export *e, const struct mase_pvalue *v,
                             enum mase_dtype dtype)
 {
@@ -232,7 +232,7 @@ const char *mase_ow_cast(struct mase_ow_export *e, const char *like, const char 
     return mase_ow_output(n);
 }
 
-/* ---- what comes in and goes out ---- */
+/* ---- inputs, outputs ---- */
 
 static struct mase_onnx_value_info info_of(struct mase_ow_export *e, const char *name,
                                            const struct mase_ptype *t)
@@ -241,7 +241,8 @@ static struct mase_onnx_value_info info_of(struct mase_ow_export *e, const char 
         mase_new_array(e->a, struct mase_onnx_dimension, (size_t)t->rank);
     for (int d = 0; d < t->rank; d++) {
         dim[d].dim_value = t->dim[d].plus;
-        if (t->dim[d].times) /* of what is only known to follow the samples, the name tells how */
+        if (t->dim[d].times) /* a length that depends on the samples in another way has its formula
+                                as its name */
             dim[d].dim_param = mase_extent_text(e->a, t->dim[d]);
         else
             dim[d].head.has = 1u << 1;
@@ -298,7 +299,7 @@ static enum mase_status add_outputs(struct mase_ow_export *e, const struct mase_
     return MASE_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the model ---- */
 
 static enum mase_status export_instr(struct mase_ow_export *e, const struct mase_instr *i,
                                      struct mase_err *err)
@@ -353,7 +354,7 @@ static void print_model(struct mase_str *out, struct mase_ow_export *e)
     mase_onnx_print(out, MASE_ONNX_MESSAGE_model, &model);
 }
 
-/* The file as others will read it. What they would not take is refused by the name of the node. */
+/* Check the model as a reader of the file would; name the node that is wrong. */
 static enum mase_status check_model(struct mase_ow_export *e, const struct mase_str *model,
                                     struct mase_err *err)
 {
@@ -374,9 +375,9 @@ static enum mase_status export_once(struct mase_ow_export *e, struct mase_str *o
     return check_model(e, out, err);
 }
 
-/* refused: a rounding is in the way. In models of an opset with 16-bit codes ONNX Runtime's
- * optimiser makes unsigned bytes of signed ones and forgets half of what says so: there they are
- * unsigned from the beginning. */
+/* `refused` is set if the other dialect may be able to express a rounding. In opsets with 16-bit
+ * codes ONNX Runtime's optimiser turns int8 into uint8 and forgets half of the consequences, so
+ * there int8 is written as uint8. */
 static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
                                   enum mase_onnx_dialect dialect, struct mase_onnx_written *told,
                                   bool *refused, struct mase_err *err)
@@ -405,7 +406,7 @@ static enum mase_status export_as(struct mase_str *out, struct mase_program *p,
     return st;
 }
 
-/* What the file has otherwise than the network. */
+/* Log where the file differs from the network. */
 static void tell(const struct mase_onnx_written *how)
 {
     if (how->rounded_biases)

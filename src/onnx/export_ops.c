@@ -1,8 +1,8 @@
 /*
- * export_ops.c - instructions as nodes of ONNX (export.def).
+ * export_ops.c - write instructions as nodes of ONNX (export.def).
  *
  * A rule reads the instruction as a call for one sample, so that numbers have their defaults and
- * shapes are known. What it cannot say exactly it refuses.
+ * shapes are known. An operation that ONNX cannot express exactly is refused.
  */
 #include <math.h>
 
@@ -11,15 +11,15 @@
 #include "onnx/export_parts.h"
 #include "program/program_parts.h"
 
-/* What a rule is given. */
+/* The operands and results of a rule. */
 struct out {
     struct mase_ow_export *e;
     const struct mase_instr *i;
     struct mase_pcall k; /* the call for one sample */
     const char *onnx;
-    enum mase_dtype dtype; /* of the result */
+    enum mase_dtype dtype; /* type of the result */
     const char *x;         /* the first operand, in this type */
-    const char *like;      /* what the result may be called */
+    const char *like;      /* a name for the result */
     struct mase_err *err;
 };
 typedef enum mase_status out_fn(struct out *o, const char **name);
@@ -35,7 +35,7 @@ static const struct mase_shape *shape_of(const struct out *o, int param)
     return &o->k.call.param[param].tensor->shape;
 }
 
-/* ---- each value by itself ---- */
+/* ---- elementwise, one operand ---- */
 
 static enum mase_status out_unary(struct out *o, const char **name)
 {
@@ -57,7 +57,7 @@ static enum mase_status out_gelu(struct out *o, const char **name)
     return give(name, n);
 }
 
-/* One attribute of a number of the call. */
+/* A node with one attribute that is a number of the call. */
 static enum mase_status with_number(struct out *o, const char **name, const char *attribute,
                                     const char *param)
 {
@@ -108,7 +108,7 @@ static enum mase_status out_relu6(struct out *o, const char **name)
     return clip(o, name, 0, 6);
 }
 
-/* ---- two values ---- */
+/* ---- elementwise, two operands ---- */
 
 static enum mase_status out_binary(struct out *o, const char **name)
 {
@@ -135,7 +135,7 @@ static enum mase_status out_div(struct out *o, const char **name)
     return out_binary(o, name);
 }
 
-/* Of floats beyond integers ONNX says nothing; its runtime on x86 gives what PyTorch gives. */
+/* ONNX leaves floats beyond the integer range open; its runtime on x86 gives PyTorch's result. */
 static enum mase_status out_cast(struct out *o, const char **name)
 {
     const char *x = mase_ow_value(o->e, &o->i->param[0]);
@@ -147,13 +147,13 @@ static enum mase_status out_cast(struct out *o, const char **name)
 
 /* ---- layers ---- */
 
-/* A layer with something behind it leaves its name to that. */
+/* The name of a layer's node; a node that follows it takes the layer's name instead. */
 static const char *layer_like(const struct out *o, const struct mase_ow_operands *w)
 {
     return w->bias_behind || w->apart ? "product" : o->like;
 }
 
-/* What is done behind a layer (export_weight.c). */
+/* The nodes that follow a layer (export_weight.c). */
 static enum mase_status give_layer(struct out *o, const char **name,
                                    const struct mase_ow_operands *w, struct mase_onnx_node *n)
 {
@@ -183,7 +183,7 @@ static enum mase_status out_linear(struct out *o, const char **name)
                       mase_ow_node(o->e, "MatMul", layer_like(o, &w), o->x, w.weight, NULL));
 }
 
-/* Lengths, steps and edges of a window. */
+/* Set kernel, strides and pads of a window. */
 static void set_window(struct out *o, struct mase_onnx_node *n, const struct mase_window *w)
 {
     int64_t pads[6];
@@ -211,7 +211,7 @@ static enum mase_status out_conv(struct out *o, const char **name)
     return give_layer(o, name, &p, n);
 }
 
-/* Ones or zeros where a layer has no scale or shift. */
+/* Ones or zeros, if a layer has no scale or shift. */
 static const char *filled(struct out *o, const char *like, const struct mase_shape *s, double v)
 {
     struct mase_tensor t = mase_tensor(o->e->a, o->dtype, s, true);
@@ -283,7 +283,7 @@ static enum mase_status out_embedding(struct out *o, const char **name)
 
 /* ---- windows ---- */
 
-/* Windows that go over the end of their input by rounding up are those of ceil_mode. */
+/* ceil_mode, if a window extends beyond the input. */
 static enum mase_status out_pool(struct out *o, const char **name)
 {
     struct mase_window w;
@@ -356,7 +356,7 @@ static enum mase_status out_reduce(struct out *o, const char **name)
 
 /* ---- layouts ---- */
 
-/* The length that follows the samples is found by the reader. */
+/* The length that depends on the samples is -1, which the reader infers. */
 static enum mase_status out_reshape(struct out *o, const char **name)
 {
     const struct mase_ptype *t = &o->i->result[0]->type;
@@ -391,7 +391,7 @@ static enum mase_status out_cat(struct out *o, const char **name)
     if (!mase_arg_is_seq(list) || list->count < 1 || list->count > 64)
         return mase_ow_refuse(o->e, o->err, "a list of another length than 1 to 64");
     const char **input = mase_new_array(o->e->a, const char *, (size_t)list->count);
-    for (int k = 0; k < list->count; k++) { /* nodes that cast them come first */
+    for (int k = 0; k < list->count; k++) { /* write the nodes that cast them first */
         input[k] = mase_ow_value_as(o->e, &list->items[k], o->dtype);
         if (!input[k])
             return mase_ow_refuse(o->e, o->err, "a part that is no tensor");
@@ -404,7 +404,7 @@ static enum mase_status out_cat(struct out *o, const char **name)
     return give(name, n);
 }
 
-/* ---- which rule ---- */
+/* ---- table of rules ---- */
 
 static const struct {
     enum mase_op op;

@@ -1,10 +1,10 @@
 /*
  * export_qonnx.c - roundings as QONNX: Quant and BipolarQuant.
  *
- * Quant says any width, fixed point of any fraction, and directions of rounding. Numbers of a
- * tensor share a width, since the programs that read QONNX take one; weights of several widths have
- * the one that holds them all, at the steps that an axis has, else at the smallest. What a weight
- * was rounded to is what is written, so rounding it again changes nothing.
+ * Quant has any width, fixed point of any fraction, and directions of rounding. Readers of QONNX
+ * take one width for a tensor, so weights of several widths get one that holds them all, with the
+ * steps of an axis if there is one, else with the smallest step. Weights are written rounded, so
+ * rounding them again changes nothing.
  */
 #include <math.h>
 
@@ -12,13 +12,13 @@
 #include "onnx/export_parts.h"
 #include "program/program_parts.h"
 
-/* A Quant: numbers for the whole, or one for each position of an axis. */
+/* A Quant with parameters for the tensor, or for each position of an axis. */
 struct quant {
     const char *rounding; /* NULL: BipolarQuant */
-    int axis;             /* -1: the whole */
+    int axis;             /* -1: the whole tensor */
     int64_t count;
     float *scale; // (count)
-    float *bits;  // (count); all equal but in data of several widths
+    float *bits;  // (count); all equal except for data of several widths
     bool is_signed, narrow;
 };
 
@@ -29,7 +29,7 @@ static const char *const rounding_names[] = {
     [MASE_TO_ZERO] = "DOWN",
 };
 
-/* Codes lo..hi as a width; false: none holds exactly these. */
+/* The width whose codes are exactly lo..hi; false: there is none. */
 static bool find_width(struct quant *q, float *bits, int64_t lo, int64_t hi)
 {
     int b = 0;
@@ -42,7 +42,8 @@ static bool find_width(struct quant *q, float *bits, int64_t lo, int64_t hi)
     return full && (lo == 0 || lo == -hi || lo == -hi - 1);
 }
 
-/* NULL: it is written as q; else why not. from: the first dimension that may be an axis. */
+/* Fill q from codes; returns why QONNX cannot express them, or NULL. from: the first dimension that
+ * may be an axis. */
 static const char *read_steps(struct quant *q, struct mase_arena *a,
                               const struct mase_int_format *g, const struct mase_shape *s, int from)
 {
@@ -83,7 +84,7 @@ static const char *read_steps(struct quant *q, struct mase_arena *a,
 
 /* ---- nodes ---- */
 
-/* Numbers along an axis of a tensor of this rank; equal ones are one. */
+/* A constant along an axis of a tensor of this rank; one number if all are equal. */
 static const char *numbers(struct mase_ow_export *e, const char *like, const float *v,
                            const struct quant *q, int rank)
 {
@@ -144,7 +145,7 @@ enum mase_status mase_ow_export_quant(struct mase_ow_export *e, const char **out
 
 /* ---- weights ---- */
 
-/* One width for all values of a weight, which holds codes of up to most; false: there is none. */
+/* One width for codes of a weight up to `most`; false: there is none. */
 static bool share_width(struct quant *q, double most)
 {
     int bits = 2;
@@ -157,7 +158,8 @@ static bool share_width(struct quant *q, double most)
     return bits < 24;
 }
 
-/* Positions of an axis with widths of their own keep their steps; false: there is no such axis. */
+/* Keep the steps of each position of an axis, whose widths may differ; false: there is no such
+ * axis. */
 static bool keep_steps(struct quant *q, struct mase_arena *a, const struct mase_int_format *g,
                        const struct mase_tensor *t)
 {
@@ -200,8 +202,8 @@ static bool share_step(struct quant *q, struct mase_arena *a, const struct mase_
     return share_width(q, most / step);
 }
 
-/* One magnitude for each position of the first dimension, or for all: 1 and -1, 0 and 1, or all
- * three of them, times it. */
+/* One magnitude for each position of the first dimension, or for all: values are 1 and -1, 0 and 1,
+ * or all three of them, times it. */
 static bool by_magnitude(struct quant *q, struct mase_arena *a, const struct mase_tensor *t)
 {
     const int64_t n = mase_tensor_count(t), rows = t->shape.rank ? t->shape.dim[0] : 1,
@@ -219,7 +221,7 @@ static bool by_magnitude(struct quant *q, struct mase_arena *a, const struct mas
         negative |= w < 0;
     }
     for (int64_t p = 0; p < rows; p++) {
-        q->scale[p] = q->scale[p] == 0 ? 1 : q->scale[p]; /* of nothing but zeros */
+        q->scale[p] = q->scale[p] == 0 ? 1 : q->scale[p]; /* a position of zeros only */
         several |= q->scale[p] != q->scale[0];
     }
     q->count = several ? rows : 1;
@@ -234,7 +236,7 @@ static bool by_magnitude(struct quant *q, struct mase_arena *a, const struct mas
     return n > 0;
 }
 
-/* Whole numbers of steps that are found in the values. */
+/* Integer multiples of a step that is computed from the values. */
 static bool by_codes(struct quant *q, struct mase_ow_export *e, const struct mase_pvalue *v)
 {
     struct mase_ow_codes c;
@@ -259,7 +261,7 @@ static bool same_bits(const struct quant *q)
     return true;
 }
 
-/* A known value that was rounded; without a Quant that says so it is the floats that it is. */
+/* A rounded constant; as plain floats if no Quant expresses it. */
 static const char *write_weight(struct mase_ow_export *e, const struct mase_arg *arg, bool turned)
 {
     const struct mase_pvalue *v = mase_pvalue_of(arg);

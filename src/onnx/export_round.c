@@ -2,8 +2,8 @@
  * export_round.c - roundings of data as QuantizeLinear and DequantizeLinear, and types of codes.
  *
  * ONNX rounds to nearest, ties to even, adds a zero point and cuts at the range of a type. Narrower
- * ranges of 8 bits are cut by a Clip of the codes, those of 16 bits by one of the values before
- * they are rounded: ONNX Runtime has no Clip of 16-bit integers. Weights are export_weight.c.
+ * ranges of 8 bits are clipped as codes, those of 16 bits as values before rounding, since ONNX
+ * Runtime has no Clip of 16-bit integers. export_weight.c writes weights.
  */
 #include <math.h>
 
@@ -13,11 +13,11 @@
 
 /* ---- types of codes ---- */
 
-/* In the order of their width. */
+/* By width, ascending. */
 static const struct mase_ow_type types[] = {
     { MASE_ONNX_INT8, 13, 1, INT8_MIN, INT8_MAX },    { MASE_ONNX_UINT8, 13, 1, 0, UINT8_MAX },
     { MASE_ONNX_INT16, 21, 2, INT16_MIN, INT16_MAX }, { MASE_ONNX_UINT16, 21, 2, 0, UINT16_MAX },
-    { MASE_ONNX_INT32, 13, 4, INT32_MIN, INT32_MAX }, /* of weights and biases alone */
+    { MASE_ONNX_INT32, 13, 4, INT32_MIN, INT32_MAX }, /* weights and biases only */
 };
 
 const struct mase_ow_type *mase_ow_type_row(int type)
@@ -28,7 +28,7 @@ const struct mase_ow_type *mase_ow_type_row(int type)
     return t;
 }
 
-/* Codes lo..hi in this type, with a zero point if need be: false if it does not hold them. */
+/* Set the type, and a zero point if needed; false: the type does not hold codes lo..hi. */
 static bool fit_type(struct mase_ow_codes *c, const struct mase_ow_type *t, int64_t lo, int64_t hi)
 {
     const int64_t zero = t->least == 0 && lo < 0 ? -lo : 0;
@@ -85,7 +85,7 @@ static const char *code_constant(struct mase_ow_export *e, const char *like,
     return mase_ow_constant(e, like, t->type, s, bytes, (size_t)(n * t->size));
 }
 
-/* Scale and zero point of codes. */
+/* Names of the constants for scale and zero point. */
 struct constants {
     const char *scale, *zero;
 };
@@ -132,7 +132,7 @@ bool mase_ow_follows(const struct mase_int_format *g, const struct mase_shape *s
     return true;
 }
 
-/* Positions whose codes begin at different places have a zero point each. */
+/* A zero point for each position whose lowest code differs. */
 static bool place_zeros(struct mase_ow_codes *c, const int64_t *lo, int64_t width)
 {
     bool same = true;
@@ -140,7 +140,7 @@ static bool place_zeros(struct mase_ow_codes *c, const int64_t *lo, int64_t widt
         same &= lo[p] == lo[0];
     if (same)
         return mase_ow_choose_type(c, lo[0], lo[0] + width, MASE_OW_DATA);
-    if (!mase_ow_choose_type(c, -width, 0, MASE_OW_DATA)) /* unsigned: 0..width */
+    if (!mase_ow_choose_type(c, -width, 0, MASE_OW_DATA)) /* 0..width, unsigned */
         return false;
     c->type = mase_ow_type_row(width <= UINT8_MAX ? MASE_ONNX_UINT8 : MASE_ONNX_UINT16);
     c->lo = 0;
@@ -153,7 +153,7 @@ static bool place_zeros(struct mase_ow_codes *c, const int64_t *lo, int64_t widt
     return true;
 }
 
-/* False: no such codes. Data has no axis of samples. */
+/* Codes by these formats; false: no type has such codes. Samples are no axis of data. */
 static bool find_codes(struct mase_ow_codes *c, struct mase_arena *a,
                        const struct mase_rounding *how, const struct mase_shape *s)
 {
@@ -186,15 +186,15 @@ static bool find_codes(struct mase_ow_codes *c, struct mase_arena *a,
 
 /* ---- data ---- */
 
-/* ONNX Runtime joins operations with the roundings around them, also where it then has no such
- * operation: of scales for each channel, or of weights that it rounds first. It does not look
- * through a Max, which changes nothing. */
+/* ONNX Runtime fuses operations with the roundings around them, even where it then has no kernel:
+ * with scales for each channel, or weights that it rounds first. It does not fuse across a Max,
+ * which here changes nothing. */
 const char *mase_ow_apart(struct mase_ow_export *e, const char *like, const char *x)
 {
     return mase_ow_output(mase_ow_node(e, "Max", like, x, mase_ow_number(e, -INFINITY), NULL));
 }
 
-/* What an instruction rounds to; false: no such codes. */
+/* Codes of an instruction's rounding; false: none. */
 static bool codes_of(struct mase_ow_export *e, struct mase_ow_codes *c, const struct mase_instr *i)
 {
     const struct mase_shape whole = mase_ptype_shape(&i->result[0]->type, 1),
@@ -213,7 +213,7 @@ double mase_ow_data_scale(struct mase_ow_export *e, const struct mase_arg *a)
                                                                                : 0;
 }
 
-/* Values that lie along the axis of a tensor of this rank. */
+/* A constant along the axis of a tensor of this rank. */
 static const char *along_axis(struct mase_ow_export *e, const char *like, const float *v,
                               const struct mase_ow_codes *c, int rank)
 {
@@ -223,7 +223,7 @@ static const char *along_axis(struct mase_ow_export *e, const char *like, const 
     return mase_ow_constant(e, like, MASE_ONNX_FLOAT32, &s, v, (size_t)c->count * sizeof *v);
 }
 
-/* Values beyond the codes become the first and the last, so what is rounded is within them. */
+/* Clip values to those of the first and last code before they are rounded. */
 static const char *cut_values(struct mase_ow_export *e, const char *like, const char *x,
                               const struct mase_ow_codes *c, int rank)
 {
@@ -241,8 +241,8 @@ static const char *cut_values(struct mase_ow_export *e, const char *like, const 
         e, "Min", like, mase_ow_output(mase_ow_node(e, "Max", like, x, least, NULL)), most, NULL));
 }
 
-/* Are these values that have been rounded, perhaps in another order or place? Of two roundings in a
- * row ONNX Runtime would make one. */
+/* Was the value rounded, and then only moved? ONNX Runtime would merge two roundings in sequence.
+ */
 static bool is_rounded(const struct mase_arg *a)
 {
     static const enum mase_prim moves[] = {

@@ -34,7 +34,8 @@ static bool steps_of_blocks(double *step, struct mase_arena *a, const struct mas
     return true;
 }
 
-/* One magnitude for each position of the first dimension: 1, 0 and -1 times it. */
+/* The steps of values that are a magnitude of each position of the first dimension, times 1, 0 and
+ * -1. */
 static bool steps_of_magnitudes(double *step, const struct mase_tensor *t)
 {
     const int64_t n = mase_tensor_count(t), rows = t->shape.rank ? t->shape.dim[0] : 1,
@@ -53,7 +54,8 @@ static bool steps_of_magnitudes(double *step, const struct mase_tensor *t)
     return true;
 }
 
-/* Is every value a whole number of steps, as floats compute it, and one that floats hold? */
+/* Is every value an integer multiple of its step, by float arithmetic, with an integer that floats
+ * hold? */
 static bool are_multiples(const double *step, const struct mase_tensor *t)
 {
     for (int64_t k = 0; k < mase_tensor_count(t); k++) {
@@ -72,8 +74,9 @@ static bool all_multiples(const float *v, int64_t n, float step)
     return true;
 }
 
-/* The step of a block of which nothing but its values is known: its smallest magnitude is a whole
- * number of steps, at most so many. The largest tells the step but for its last bits. */
+/* The step of a block of which only the values are known: the smallest magnitude is an integer
+ * multiple of it, by at most `most`. The largest magnitude gives the step except for its last bits.
+ */
 static bool find_common_step(float *step, const float *v, int64_t n, int64_t most)
 {
     float least = INFINITY, largest = 0;
@@ -115,8 +118,8 @@ static bool steps_of_values(double *step, struct mase_arena *a, const struct mas
     return true;
 }
 
-/* The steps of which known values, rounded so, are multiples; false: they are none. by_format: they
- * are those that the format says. */
+/* The steps of which rounded constants are multiples; false: unknown. by_format: the format gives
+ * them. */
 static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
                        const struct mase_rounding *how, const struct mase_tensor *t)
 {
@@ -137,10 +140,10 @@ static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
             are_multiples(step, t));
 }
 
-/* ---- few scales ---- */
+/* ---- sharing scales ---- */
 
-/* A step for each position of the axis, -1: one for all; false: they do not agree. Zero is a
- * multiple of any. */
+/* One step for each position of the axis, -1: one for all; false: they differ. Zero is a multiple
+ * of any step. */
 static bool agree_along(struct mase_ow_codes *c, struct mase_arena *a, const double *step,
                         const struct mase_tensor *t, int d)
 {
@@ -156,14 +159,15 @@ static bool agree_along(struct mase_ow_codes *c, struct mase_arena *a, const dou
             return false;
         *scale = (float)step[k];
     }
-    for (int64_t k = 0; k < mase_tensor_count(t); k++) { /* of nothing but zeros, that of one */
+    for (int64_t k = 0; k < mase_tensor_count(t);
+         k++) { /* a position of zeros takes the step of one */
         float *scale = &c->scale[d < 0 ? 0 : k / axis.inner % axis.len];
         *scale = *scale != 0 ? *scale : step[k] > 0 ? (float)step[k] : 1;
     }
     return true;
 }
 
-/* Powers of two have a common one, for each output. */
+/* Steps that are powers of two have a common divisor for each output. */
 static bool share_powers(struct mase_ow_codes *c, struct mase_arena *a, double *step,
                          const struct mase_tensor *t)
 {
@@ -191,7 +195,7 @@ static int64_t code_at(const struct mase_ow_codes *c, const struct mase_tensor *
     return (int64_t)rint((double)mase_f32(t)[k] / (double)c->scale[at]) + c->zero[at];
 }
 
-/* The type that holds all codes. */
+/* The narrowest type that holds all codes. */
 static bool choose_weight_type(struct mase_ow_codes *c, struct mase_arena *a,
                                const struct mase_tensor *t)
 {
@@ -224,7 +228,7 @@ bool mase_ow_weight_codes(struct mase_ow_export *e, struct mase_ow_codes *c,
 
 /* ---- weights ---- */
 
-/* The sum of the two largest of codes in a row, or, times -1, of the two smallest. */
+/* The sum of the two largest adjacent codes; with sign -1, of the two smallest. */
 static int64_t largest_pair(const struct mase_ow_codes *c, const struct mase_tensor *t,
                             int64_t from, int64_t to, int64_t sign)
 {
@@ -237,9 +241,8 @@ static int64_t largest_pair(const struct mase_ow_codes *c, const struct mase_ten
     return first + second;
 }
 
-/* Processors without VNNI add two products of unsigned data and signed weights in 16 bits, and
- * ONNX Runtime lets them: sums that do not fit come out wrong. It widens unsigned weights before it
- * multiplies. */
+/* Processors without VNNI add two products of unsigned data and signed weights in 16 bits, which
+ * saturates; ONNX Runtime accepts that. It widens unsigned weights before it multiplies. */
 static bool could_saturate(const struct mase_ow_codes *c, const struct mase_tensor *t)
 {
     const int64_t rows = t->shape.rank ? t->shape.dim[0] : 1, per = mase_tensor_count(t) / rows;
@@ -250,7 +253,7 @@ static bool could_saturate(const struct mase_ow_codes *c, const struct mase_tens
     return could;
 }
 
-/* The shape of a matrix that is turned, and where its element k comes to lie. */
+/* The shape of a transposed matrix, and the index of its element k. */
 static struct mase_shape turned_shape(const struct mase_shape *s, bool turned)
 {
     return turned ? (struct mase_shape){ 2, { s->dim[1], s->dim[0] } } : *s;
@@ -307,14 +310,13 @@ static bool is_power(double x)
     return mase_dyadic_is_power(mase_dyadic_of(x));
 }
 
-/* A bias at the scale of the products, as integers compute it (int_sum.c): beside codes that are
- * scaled by any number it is the nearest whole number of steps that 32 bits hold, else the number
- * that it is. */
+/* A bias at the scale of the products, as integers compute it (int_sum.c): the nearest multiple
+ * that 32 bits hold beside codes with arbitrary scales, else the number itself. */
 struct bias {
     int32_t *code;
     float *scale, *value; // (outputs)
-    bool coded;           /* all are codes */
-    double off;           /* the most that one is off */
+    bool coded;           /* all outputs have codes */
+    double off;           /* largest error of one of them */
 };
 
 static struct bias round_bias(struct mase_arena *a, const struct mase_tensor *t,
@@ -335,7 +337,8 @@ static struct bias round_bias(struct mase_arena *a, const struct mase_tensor *t,
         b.code[k] = fits ? (int32_t)steps : 0;
         b.value[k] = fits ? (float)(steps * step) : mase_f32(t)[k];
         const double off = fits ? fabs(steps * step - wanted) : 0;
-        if (off > 0x1p-22 * fabs(wanted)) /* less is how float32 has a whole number of steps */
+        if (off > 0x1p-22 * fabs(wanted)) /* smaller differences are how float32 represents
+                                             multiples of a step */
             b.off = fmax(b.off, off);
     }
     return b;
@@ -360,7 +363,7 @@ static const char *write_bias_codes(struct mase_ow_export *e, const char *like,
     return mase_ow_dequantize(e, like, codes, &as);
 }
 
-/* A constant that is added behind a layer of so many spatial dimensions. */
+/* A constant to add after a layer of so many spatial dimensions. */
 static const char *write_behind(struct mase_ow_export *e, const char *like, const float *v,
                                 int64_t n, int spatial)
 {
@@ -397,9 +400,9 @@ static void write_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
     o->bias_behind = write_behind(e, like, b.value, mase_tensor_count(t), spatial);
 }
 
-/* QONNX says one magnitude for each output as a scale, and who computes such a layer in integers
- * rounds a bias to the scale of the products, as ch does (int_sum.c): one that does not lie there
- * is added behind the layer. */
+/* QONNX has one magnitude for each output as a scale. A program that computes such a layer in
+ * integers rounds a bias to the scale of the products, as ch does (int_sum.c), so a bias that is
+ * not a multiple of it is added after the layer. */
 static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
                       const struct mase_instr *layer, const struct mase_ow_codes *c, double data,
                       int spatial)
@@ -434,7 +437,8 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
             part_bias(e, &o, layer, &c, data, lie.spatial);
         return o;
     }
-    coded = coded && c.type->size <= 2; /* wider ones are floats, which ONNX Runtime multiplies */
+    coded = coded && c.type->size <=
+                         2; /* wider codes are written as floats, which ONNX Runtime multiplies */
     if (coded && known && data > 0 && c.axis <= 0)
         write_bias(e, &o, layer, &c, data, lie.spatial);
     else if (coded && known && e->rounds)

@@ -1,6 +1,6 @@
 /*
- * import.c - an ONNX model becomes a graph: its inputs, its nodes by their rules, its outputs; then
- * what is constant is folded, what nobody uses goes, and the weights take their values.
+ * import.c - build a graph from an ONNX model: inputs, nodes by their rules, outputs; then fold
+ * constants, remove unused nodes, and load the weights.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static const struct mase_onnx_function *find_function(const struct mase_ox_impor
     return NULL;
 }
 
-/* Every operation that there is no rule for, once, with the first node that is one. */
+/* Report every operation without a rule once, with its first node. */
 enum mase_status mase_ox_check_operations(struct mase_ox_import *im,
                                           const struct mase_onnx_node *nodes, int count, int opset)
 {
@@ -125,7 +125,7 @@ static void count_use(struct mase_ox_import *im, const char *name, const struct 
     u->by = by;
 }
 
-/* Of the graph and of those that its nodes hold. */
+/* Count uses in the graph and in the graphs of its nodes. */
 static void count_uses(struct mase_ox_import *im, const struct mase_onnx_graph *g)
 {
     im->uses.arena = &im->arena;
@@ -192,7 +192,7 @@ static enum mase_status input_type(struct mase_ox_import *im, const struct mase_
     return MASE_OK;
 }
 
-/* The length that the file has for a dimension; -1: it leaves it open. */
+/* The length of a dimension; -1: the file leaves it open. */
 static int64_t fixed_length(const struct mase_onnx_dimension *d)
 {
     return mase_onnx_has(&d->head, 1) && d->dim_value >= 0 ? d->dim_value : -1;
@@ -215,7 +215,7 @@ static enum mase_status open_length(struct mase_ox_import *im, const struct mase
         s->dim.items[d].dim_param[0] ? "')" : "");
 }
 
-/* Is it the number of samples, which shall be any? */
+/* Is it the number of samples, which may be any? */
 static bool is_samples(const struct mase_ox_import *im, const struct mase_onnx_dimension *d, int i,
                        const struct mase_onnx_dimension *first)
 {
@@ -227,7 +227,7 @@ static bool is_samples(const struct mase_ox_import *im, const struct mase_onnx_d
     return both_open && d->dim_param[0] && mase_streq(d->dim_param, first->dim_param);
 }
 
-/* The shape of an input in a batch of each size. */
+/* The shape of an input for each batch size. */
 static enum mase_status input_shape(struct mase_ox_import *im, const struct mase_onnx_value_info *v,
                                     const struct mase_onnx_value_info *lead,
                                     struct mase_shape shape[MASE_BATCH_SIZES])
@@ -268,7 +268,7 @@ static enum mase_status add_input(struct mase_ox_import *im, const struct mase_o
                             mase_dtypes[dtype].name, mase_dtypes[given->tensor.dtype].name);
     struct mase_node *n =
         mase_graph_insert_named(im->g, NULL, MASE_PLACEHOLDER, v->name, v->name, NULL, NULL);
-    n->target = n->name; /* an argument of forward: a name of Python's */
+    n->target = n->name; /* an argument of forward needs a Python identifier */
     for (int k = 0; k < im->sizes; k++) {
         struct mase_tensor *t = mase_new(&im->arena, struct mase_tensor);
         *t = (struct mase_tensor){ dtype, shape[k], given ? given->tensor.data : NULL };
@@ -290,7 +290,8 @@ static enum mase_status add_inputs(struct mase_ox_import *im)
     const struct mase_onnx_value_info *lead = NULL;
     for (int i = 0; i < g->input.count; i++) {
         const struct mase_onnx_value_info *v = &g->input.items[i];
-        if (mase_map_get(&im->scope->values, v->name)) /* old files list the tensors, too */
+        if (mase_map_get(&im->scope->values,
+                         v->name)) /* old files list initialisers as inputs, too */
             continue;
         lead = lead ? lead : v;
         MASE_TRY(add_input(im, v, lead));
@@ -343,7 +344,7 @@ static enum mase_status add_outputs(struct mase_ox_import *im)
     return MASE_OK;
 }
 
-/* ---- constants, and what nobody uses ---- */
+/* ---- constants, unused nodes ---- */
 
 static bool is_call(const struct mase_node *n)
 {
@@ -361,7 +362,7 @@ static void fold_node(struct mase_ox_import *im, struct mase_node *n)
     struct mase_onnx_node origin = { .name = n->name, .op_type = n->name };
     const struct mase_tensor *t = mase_ox_tensor(im, n);
     im->node = &origin;
-    struct mase_node *c = mase_ox_constant(im, t); /* at the end: to be moved */
+    struct mase_node *c = mase_ox_constant(im, t); /* appended; moved later */
     im->node = NULL;
     if (!c)
         return;
@@ -433,7 +434,7 @@ static void fill_param(struct mase_ox_import *im, const struct mase_ox_fill *f)
     struct mase_param *p = mase_graph_attr(im->g, f->path);
     struct mase_arena a = { 0 };
     struct mase_tensor own;
-    if (!p) /* nobody used it */
+    if (!p) /* unused */
         return;
     if (f->value->init && !f->transposed && !f->count &&
         mase_shape_equal(&p->tensor.shape, &f->value->like.shape)) {
@@ -464,9 +465,9 @@ static enum mase_status give_weights(struct mase_ox_import *im)
     return MASE_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the import ---- */
 
-/* Has every output as many rows as there are samples? */
+/* Has every output one row for each sample? */
 static bool keeps_samples(struct mase_ox_import *im)
 {
     const struct mase_node *out = mase_graph_output(im->g);
@@ -503,7 +504,7 @@ static enum mase_status import(struct mase_ox_import *im)
     return give_weights(im);
 }
 
-/* The first input's number of samples, where the file has one; 0: it is open. */
+/* The batch size that the file fixes by its first input; 0: it is open. */
 static int64_t static_batch(const struct mase_onnx_file *f)
 {
     const struct mase_onnx_graph *g = f->model->graph;
@@ -521,7 +522,7 @@ static int64_t static_batch(const struct mase_onnx_file *f)
     return 0;
 }
 
-/* What samples of the inputs behind the first are like. */
+/* Set the sample shapes of the inputs after the first. */
 static void set_further_samples(struct mase_ox_import *im)
 {
     struct mase_shape *more =
@@ -550,7 +551,7 @@ static void tell(const struct mase_ox_import *im, struct mase_onnx_info *info)
     info->batch = im->sizes > 1 ? 0 : t->shape.dim[0];
 }
 
-/* Has it the samples first and nowhere else? */
+/* Do samples lie along the first dimension, and along no other? */
 static bool is_led_by_samples(const struct mase_ox_import *im, const struct mase_ox_result *r)
 {
     for (int s = 0; s < im->sizes; s++) {
@@ -580,7 +581,7 @@ static void list_results(struct mase_ox_import *im, struct mase_values *v, int s
     }
 }
 
-/* What was found here is what anyone who asks for the shapes of the graph would find. */
+/* Store the inferred types with the graph, as shape inference would. */
 static void keep_types(struct mase_ox_import *im)
 {
     struct mase_values v[MASE_BATCH_SIZES];
@@ -602,7 +603,7 @@ static void keep_types(struct mase_ox_import *im)
     mase_graph_types_set(im->g, in, count, v);
 }
 
-/* Those that stand for any; numbers of the file may be of its own. */
+/* The batch sizes that stand for any; a file with a fixed batch adds its own. */
 static void set_samples(struct mase_ox_import *im)
 {
     for (int k = 0, next = 0; k < im->sizes; k++) {
@@ -615,7 +616,7 @@ static void set_samples(struct mase_ox_import *im)
     }
 }
 
-/* sizes: of batches that it shall hold for. */
+/* sizes: number of batch sizes that the graph must hold for. */
 static enum mase_status attempt(struct mase_graph **g, struct mase_onnx_info *info,
                                 struct mase_onnx_file *f, const struct mase_onnx_opts *opts,
                                 int sizes, bool *batch_matters, struct mase_err *err)
@@ -649,7 +650,7 @@ static enum mase_status read_model(struct mase_graph **g, struct mase_onnx_info 
     const bool given = opts && opts->input_count;
     enum mase_status st =
         attempt(g, info, f, opts, given ? 1 : MASE_BATCH_SIZES, &batch_matters, err);
-    if (st && batch_matters && static_batch(f)) /* then it holds for its own batch alone */
+    if (st && batch_matters && static_batch(f)) /* then import for the file's own batch only */
         st = attempt(g, info, f, opts, 1, &batch_matters, err);
     return st;
 }

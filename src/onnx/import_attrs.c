@@ -12,7 +12,7 @@
 #include "base/number.h"
 #include "onnx/import_parts.h"
 
-/* AttributeProto's types, by their numbers. */
+/* Types of AttributeProto by their numbers. */
 enum { TYPE_FLOAT = 1, TYPE_INT, TYPE_STRING, TYPE_TENSOR, TYPE_GRAPH, TYPE_FLOATS, TYPE_INTS };
 static const char *const type_names[] = { "nothing",  "a float", "an integer", "a text",
                                           "a tensor", "a graph", "floats",     "integers" };
@@ -25,13 +25,13 @@ static int find(const struct mase_onnx_node *n, const char *name)
     return -1;
 }
 
-/* The attribute that stands for one of the function around the node; NULL: it has none. */
+/* The attribute of the enclosing function that this one refers to; NULL: it has none. */
 static const struct mase_onnx_attribute *refer(const struct mase_ox_import *im,
                                                const struct mase_onnx_attribute *a)
 {
     const struct mase_ox_scope *s = im->scope;
     while (a && a->ref_attr_name[0] && s) {
-        while (!s->call && s->outer) /* a branch stands in the function */
+        while (!s->call && s->outer) /* a branch lies within the function */
             s = s->outer;
         const int i = s->call ? find(s->call, a->ref_attr_name) : -1;
         a = i >= 0 ? &s->call->attribute.items[i] : NULL;
@@ -55,7 +55,7 @@ const struct mase_onnx_attribute *mase_ox_attr(struct mase_ox_import *im, const 
     return refer(im, &im->node->attribute.items[i]);
 }
 
-/* Old files leave the type out: then the field that is there tells. */
+/* Old files omit the type: the field that is set tells it. */
 static int type_of(const struct mase_onnx_attribute *a)
 {
     static const int fields[] = { 2, 3, 4, 5, 6, 7, 8 };

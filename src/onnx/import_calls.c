@@ -1,6 +1,6 @@
 /*
- * import_calls.c - calls of our operations for nodes of the model, inferred and computed as they
- * come.
+ * import_calls.c - add calls of our operations for nodes of the model, infer their shapes, and fold
+ * constants.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
 
-/* What is computed here is small, but for weights, which are in the file or beside it. */
+/* Bytes that may be folded: constants other than weights are small. */
 #define MOST_FOLDED  (UINT64_C(1) << 30)
 #define SMALL_FOLDED (UINT64_C(1) << 26)
 
@@ -46,7 +46,7 @@ static bool is_number(const struct mase_arg *a)
     return a->kind != MASE_ARG_TENSOR;
 }
 
-/* Has it other shapes than for the first size? */
+/* Does the result have another shape than for the first size? */
 static bool follows(const struct mase_arg *result, const struct mase_arg *first)
 {
     if (result->kind == MASE_ARG_TENSOR)
@@ -75,7 +75,7 @@ bool mase_ox_is_any(const struct mase_ox_import *im, int size)
     return im->samples[size] == mase_batch_sizes[MASE_BATCH_SIZES - 1];
 }
 
-/* One size of batch. Values whose number follows the samples are not computed for all batches. */
+/* Infer for one batch size. A value whose size depends on the samples is not folded. */
 static enum mase_status infer(struct mase_ox_import *im, struct mase_ox_result *r,
                               const struct mase_node *n, int size)
 {
@@ -102,7 +102,7 @@ static enum mase_status infer(struct mase_ox_import *im, struct mase_ox_result *
 
 /* ---- samples ---- */
 
-/* How many dimensions of a result follow the samples; -1: one is not a multiple of them. */
+/* How many dimensions of a result depend on the samples; -1: one is not a multiple of them. */
 static int following(const struct mase_ox_import *im, const struct mase_ox_result *r)
 {
     int count = 0;
@@ -117,9 +117,8 @@ static int following(const struct mase_ox_import *im, const struct mase_ox_resul
     return count;
 }
 
-/* A file with one size of batch computes what it does for these samples together. To hold for any
- * batch each sample must be by itself: no dimension of samples may be summed up, cut, or met by
- * another. */
+/* A file with a fixed batch size computes for these samples. To hold for any batch, samples must
+ * not mix: no dimension of samples may be reduced, sliced or contracted. */
 static bool keeps_apart(struct mase_ox_import *im, const struct mase_node *n,
                         const struct mase_ox_result *r)
 {
@@ -165,7 +164,7 @@ struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *
 
 /* ---- calls ---- */
 
-/* The name of a node of the graph, after that of the model's. */
+/* A node name for the graph, from the name in the model. */
 static const char *node_name(struct mase_ox_import *im, const char *otherwise)
 {
     const char *from = im->node && im->node->name[0]        ? im->node->name
@@ -185,7 +184,7 @@ static const char *node_name(struct mase_ox_import *im, const char *otherwise)
     return name;
 }
 
-/* Has an earlier call failed, whose result would be used? */
+/* Has an earlier call failed, so that an operand is missing? */
 static bool has_failed(const struct mase_ox_import *im)
 {
     return im->status != MASE_OK;
@@ -208,7 +207,7 @@ static struct mase_node *insert(struct mase_ox_import *im, enum mase_node_kind k
     return mase_ox_learn_of(im, n);
 }
 
-/* How the operation is called, and as what. */
+/* The kind and target of a node that calls the operation. */
 static const char *target_of(enum mase_op op, enum mase_node_kind *kind, struct mase_arena *a)
 {
     const struct mase_op_info *info = &mase_ops[op];
@@ -246,7 +245,7 @@ struct mase_node *mase_ox_emit_layer(struct mase_ox_import *im, const char *path
     return insert(im, MASE_CALL_MODULE, path, &arg, 1, NULL, NULL, 0);
 }
 
-/* ---- arguments ---- */
+/* ---- operands as arguments ---- */
 
 struct mase_arg mase_ox_list(struct mase_ox_import *im, const struct mase_arg *items, int count)
 {
@@ -266,7 +265,7 @@ struct mase_arg mase_ox_type(enum mase_dtype dtype)
     return (struct mase_arg){ .kind = MASE_ARG_ATOM, .s = mase_dtypes[dtype].torch };
 }
 
-/* ---- what many rules need ---- */
+/* ---- calls that several rules use ---- */
 
 struct mase_node *mase_ox_cast(struct mase_ox_import *im, struct mase_node *x,
                                enum mase_dtype dtype)

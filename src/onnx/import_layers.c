@@ -14,7 +14,7 @@ bool mase_ox_fits_layer(struct mase_ox_import *im, struct mase_ox_value *v, int 
            !((v->init || v->data) && v->node);
 }
 
-/* "fc1" of "fc1.weight", where that is what the parameter is called in PyTorch; else NULL. */
+/* The prefix of a parameter's PyTorch name: "fc1" of "fc1.weight"; else NULL. */
 static const char *stem(struct mase_ox_import *im, const char *name, const char *param)
 {
     const size_t n = strlen(name), m = strlen(param);
@@ -23,8 +23,8 @@ static const char *stem(struct mase_ox_import *im, const char *name, const char 
     return mase_arena_strndup(&im->arena, name, n - m - 1);
 }
 
-/* "layer1.0.conv1" of "/layer1/layer1.0/conv1/Conv", as PyTorch's exporter calls a node of that
- * module; else NULL. */
+/* The module path in a node name of PyTorch's exporter: "layer1.0.conv1" of
+ * "/layer1/layer1.0/conv1/Conv"; else NULL. */
 static const char *module_of_node(struct mase_ox_import *im)
 {
     const char *name = im->node->name, *end = strrchr(name, '/'), *last = "";
@@ -62,7 +62,7 @@ static const char *legal(struct mase_ox_import *im, const char *name)
 
 /* ---- paths ---- */
 
-/* What a path is in im->paths: that of a layer or tensor, or the first parts of one. */
+/* State of a path in im->paths: free, first parts of another path, or a layer or tensor. */
 enum { PATH_FREE, PATH_PREFIX, PATH_WHOLE };
 
 static uintptr_t path_use(const struct mase_ox_import *im, const char *path)
@@ -70,7 +70,7 @@ static uintptr_t path_use(const struct mase_ox_import *im, const char *path)
     return (uintptr_t)mase_map_get(&im->paths, path);
 }
 
-/* Does it lie below something that has no parts? */
+/* Is a prefix of the path a layer or tensor, which has no children? */
 static bool is_inside(struct mase_ox_import *im, const char *path)
 {
     for (const char *dot = strchr(path, '.'); dot; dot = strchr(dot + 1, '.'))

@@ -1,12 +1,12 @@
 /*
- * import_nested.c - graphs within graphs: functions in place of their calls, and the branch of an
- * If whose condition is known.
+ * import_nested.c - graphs within graphs: inline function calls, and the branch of an If whose
+ * condition is constant.
  */
 #include "onnx/import_parts.h"
 
 enum { MOST_DEEP = 20 };
 
-/* The nodes of a function in place of its call, in a scope of their own. */
+/* Inline a function: add its nodes in a scope of their own. */
 enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onnx_function *f)
 {
     const struct mase_onnx_node *call = im->node;
@@ -43,8 +43,8 @@ enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onn
     return MASE_OK;
 }
 
-/* The nodes of one branch, which see what is around them. What they give are the outputs of the
- * If, by its own names: who uses these is counted there. */
+/* Add the nodes of one branch, which can use values of the outer graph. Its outputs get the names
+ * of the outputs of the If, whose uses are counted. */
 static enum mase_status take_branch(struct mase_ox_import *im, const struct mase_onnx_graph *g)
 {
     const struct mase_onnx_node *node = im->node;

@@ -1,5 +1,5 @@
 /*
- * import_parts.h - between the files that make a graph of an ONNX model.
+ * import_parts.h - shared by the files that build a graph from an ONNX model.
  *
  * Nodes of the model are taken one by one by rules (rules.def), which emit calls of our operations.
  * What is emitted is inferred at once, for batches of several sizes, and computed where all its
@@ -21,80 +21,85 @@
 enum {
     OX_OLDEST = 6,
     OX_NEWEST = 28,
-    OX_OPERANDS = 64, /* of a node that takes any number of them */
+    OX_OPERANDS = 64, /* limit of a node with any number of operands */
 };
 
-/* What is known of a node of the graph. */
+/* Result of a node of the graph, by inference. */
 struct mase_ox_result {
-    struct mase_arg value[MASE_BATCH_SIZES]; /* tensors have data if they are known */
-    bool known;                              /* for every size */
-    bool given;   /* by what the caller said of inputs: true only for these */
-    bool learned; /* depends on parameters, which training changes */
+    struct mase_arg
+        value[MASE_BATCH_SIZES]; /* by batch size; tensors have data if they are known */
+    bool known;                  /* known for every size */
+    bool given;                  /* the caller fixed the inputs; true for these results only */
+    bool learned;                /* depends on parameters, which training changes */
 };
 
-/* A value of the model by its name. */
+/* A value of the model, by its name. */
 struct mase_ox_value {
     const char *name;
-    struct mase_node *node;              /* NULL: a tensor of the model that nobody has read yet */
+    struct mase_node *node;              /* NULL: a tensor of the model that is not used yet */
     const struct mase_onnx_tensor *init; /* that tensor, or NULL */
-    struct mase_tensor like;             /* its type and shape */
-    const char *owner;                   /* the parameter of a layer that it has become */
-    bool transposed;                     /* it is its transpose */
-    const struct mase_tensor *data;      /* numbers that were computed of the model's */
-    struct mase_ox_value *base;          /* what is rounded, which nobody has done yet */
-    const struct mase_ox_qparams *qparams; /* to this */
-    bool is_codes;                 /* and is its codes, not the values that they stand for */
-    const struct mase_ox_cut *cut; /* it is another, cut at two numbers; NULL: it is not */
-    bool shared;                   /* its node, or what it rounds, has a second name */
+    struct mase_tensor like;             /* type and shape */
+    const char *owner;                   /* path of the layer parameter that holds it; NULL: none */
+    bool transposed;                     /* the parameter is its transpose */
+    const struct mase_tensor *data;      /* constant computed from tensors of the model */
+    struct mase_ox_value
+        *base; /* the value before rounding, if rounding is still pending; else NULL */
+    const struct mase_ox_qparams *qparams; /* how it is rounded */
+    bool is_codes; /* the value is the codes, not the numbers that they stand for */
+    const struct mase_ox_cut
+        *cut;    /* the bounds, if the value is another one after a Clip; else NULL */
+    bool shared; /* its node, or the node that it rounds, has a second name */
 };
 struct mase_ox_cut {
     struct mase_ox_value *of;
     double lo, hi;
 };
 
-/* Where numbers between two codes go: to nearest, ties to even; ...; to nearest, ties away from
- * zero; OX_SIGN: codes are 1 from 0 on, else -1. */
+/* How a number between two codes is rounded: to nearest, ties to even; ...; to nearest, ties away
+ * from zero; OX_SIGN: code 1 from 0 on, else -1. */
 enum mase_ox_way { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
 
-/* Integers with a scale and a zero point: (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
+/* Quantisation parameters: x becomes (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
 struct mase_ox_qparams {
-    int64_t count; /* 1, one for each position of the axis, or as many as the shape has */
-    const double *scale, *zero, *lo, *hi; // (count); bounds of codes, the zero point included
+    int64_t count; /* number of scales: 1, one for each position of the axis, or one for each
+                      element of shape */
+    const double *scale, *zero, *lo, *hi; // (count); lo and hi bound codes, zero point included
     int axis;
-    const struct mase_shape *shape; /* of numbers that broadcast, if they do not follow an axis */
-    bool shifted;                   /* the zero point is added before rounding, as QONNX does */
+    const struct mase_shape
+        *shape;   /* set if scales broadcast by their shape instead of lying along an axis */
+    bool shifted; /* the zero point is added before rounding, as in QONNX */
     enum mase_ox_way way;
-    int type; /* of codes, ONNX's */
+    int type; /* ONNX's type of the codes */
     const struct mase_format
-        *format; /* it is this, times the scale, and nothing else of the above */
+        *format; /* a format whose values are multiplied by scale; the other fields are unused */
 };
 
-/* What a layer rounds its operands to; NULL: not at all. */
+/* How a layer rounds its operands; NULL: not. */
 struct mase_ox_layer_qparams {
     const struct mase_ox_qparams *data, *weight, *bias;
-    int weight_axis; /* of channels in the layer's weight */
+    int weight_axis; /* axis of the channels in the layer's weight */
 };
 
-/* Where the values of a parameter come from when there is memory for it. */
+/* Source of a parameter's values, which are loaded when the parameters are allocated. */
 struct mase_ox_fill {
     const char *path;
     const struct mase_ox_value *value;
     bool transposed;
-    int64_t from, count; /* rows of the value; count 0: all */
+    int64_t from, count; /* range of rows; count 0: all */
     struct mase_ox_fill *next;
 };
 
-/* Who uses a value of the model. */
+/* Uses of a value of the model. */
 struct mase_ox_use {
     int count;
-    const struct mase_onnx_node *by; /* the last one; NULL: it is an output */
+    const struct mase_onnx_node *by; /* the last user; NULL: an output */
 };
 
 struct mase_ox_scope {
     struct mase_map values; /* of struct mase_ox_value */
     const struct mase_ox_scope *outer;
-    const char *prefix;                /* of names of nodes */
-    const struct mase_onnx_node *call; /* of a function: its attributes */
+    const char *prefix;                /* prefix of node names */
+    const struct mase_onnx_node *call; /* the call of a function, which has its attributes */
     int opset;
 };
 
@@ -103,105 +108,106 @@ struct mase_ox_import {
     const struct mase_onnx_opts *opts;
     struct mase_graph *g;
     struct mase_arena arena;
-    struct mase_ptrmap results; /* of nodes of the graph */
-    struct mase_ptrmap named;   /* of nodes of the graph: the value that has it */
+    struct mase_ptrmap results; /* by node of the graph */
+    struct mase_ptrmap named;   /* by node of the graph: the value that named it */
     struct mase_ox_scope *scope;
-    int depth; /* of functions within functions */
-    int sizes; /* 1: the batch is what the model says */
-    int64_t
-        samples[MASE_BATCH_SIZES]; /* mase_batch_sizes, or the file's and the first two of them */
-    struct mase_node *batch;       /* the placeholder that has the samples, or NULL */
+    int depth;                         /* nesting of functions */
+    int sizes;                         /* number of batch sizes; 1: the file's own only */
+    int64_t samples[MASE_BATCH_SIZES]; /* mase_batch_sizes; or the file's own, and the first two of
+                                          them */
+    struct mase_node *batch; /* the placeholder that gives the number of samples, or NULL */
     struct mase_node *batch_size;
-    struct mase_ptrmap absorbed; /* nodes of the model that an earlier one has computed, too */
-    struct mase_map uses;        /* of values: how often, and by which node */
-    struct mase_map paths, path_numbers; /* of layers and tensors: those that are taken */
+    struct mase_ptrmap absorbed; /* nodes of the model that were fused into earlier ones */
+    struct mase_map uses;        /* by value: number of uses, and the user */
+    struct mase_map paths,
+        path_numbers; /* taken paths of layers and tensors; next numbers for them */
     struct mase_ox_fill *fills;
-    uint64_t folded; /* bytes of what was computed */
-    /* the node under way */
+    uint64_t folded; /* bytes of folded constants */
+    /* the current node */
     const struct mase_onnx_node *node;
     const struct mase_ox_rule *rule;
-    uint64_t attributes_read; /* bit by bit */
+    uint64_t attributes_read; /* bit i: attribute i was read */
     enum mase_status status;
-    int64_t static_batch; /* the one of the file; 0: open */
-    bool batch_matters;   /* what failed does so for some sizes of batches */
+    int64_t static_batch; /* the file's batch size; 0: open */
+    bool batch_matters;   /* the failure depends on the batch size */
     struct mase_err *err;
 };
-/* Is it the size whose results are only compared with those of the others? */
+/* Is it a size whose results are only compared with those of the others? */
 bool mase_ox_is_any(const struct mase_ox_import *im, int size);
 
 typedef enum mase_status mase_ox_rule_fn(struct mase_ox_import *im);
 
 struct mase_ox_rule {
-    const char *domain; /* NULL: ONNX's own; "qonnx" by any of its names */
+    const char *domain; /* NULL: ONNX's own; "qonnx" stands for all of QONNX's names */
     const char *name;
     int from, to; /* opsets, inclusive */
     mase_ox_rule_fn *apply;
     enum mase_op op;
-    bool moves; /* values of the first input are given as they are */
+    bool moves; /* the rule only moves values of the first input */
 };
 extern const struct mase_ox_rule mase_ox_rules[]; /* ends with a NULL name */
 
 /* ---- faults (import.c) ---- */
 
-/* "NODE (OP): ..." at the place of the node under way. */
+/* Fail with "NODE (OP): ..." at the place of the current node. */
 enum mase_status mase_ox_fail(struct mase_ox_import *im, enum mase_status st, const char *fmt, ...)
     MASE_PRINTF(3, 4);
-/* Every operation that there is no rule for, once, with the first node that is one. */
+/* Fail if operations have no rule: name each once, with its first node. */
 enum mase_status mase_ox_check_operations(struct mase_ox_import *im,
                                           const struct mase_onnx_node *nodes, int count, int opset);
 enum mase_status mase_ox_find_opset(struct mase_ox_import *im, const struct mase_onnx_opset *sets,
                                     int count, int *opset);
-/* Nodes and tensors of a graph, into the scope. */
+/* Add the nodes and tensors of a graph to the scope. */
 enum mase_status mase_ox_import_nodes(struct mase_ox_import *im, const struct mase_onnx_node *nodes,
                                       int count);
 enum mase_status mase_ox_add_tensors(struct mase_ox_import *im, const struct mase_onnx_graph *g);
-/* The nodes of a function in place of its call, in a scope of their own (import_nested.c). */
+/* Inline a function, in a scope of its own (import_nested.c). */
 enum mase_status mase_ox_inline(struct mase_ox_import *im, const struct mase_onnx_function *f);
 
 /* ---- values (import_values.c) ---- */
 
-/* By its name, in the scope or around it; or NULL. */
+/* A value by name, in this scope or an outer one; or NULL. */
 struct mase_ox_value *mase_ox_find(const struct mase_ox_import *im, const char *name);
 
-/* Input or output i of the node under way: NULL if it is absent. */
+/* Input or output i of the current node; NULL if it is absent. */
 struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i);
 bool mase_ox_has_out(const struct mase_ox_import *im, int i);
-/* The value in the graph, read if it was not. */
+/* The node of a value, which is added if there is none yet. */
 struct mase_node *mase_ox_node_of(struct mase_ox_import *im, struct mase_ox_value *v);
-/* Input i in the graph; an error if it is absent. */
+/* The node of input i; an error if it is absent. */
 struct mase_node *mase_ox_x(struct mase_ox_import *im, int i);
-/* The node is output i. Returns the status of the import. */
+/* Set output i to the node. Returns the status of the import. */
 enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node *n);
 struct mase_ox_value *mase_ox_new_value(struct mase_ox_import *im, const char *name);
 
 bool mase_ox_result_is_constant(const struct mase_ox_import *im, const struct mase_ox_result *r);
-/* Type and shape of a value, read or not. */
+/* Type and shape of a value, whether it has a node or not. */
 const struct mase_tensor *mase_ox_like(struct mase_ox_import *im, const struct mase_ox_value *v);
 const struct mase_ox_result *mase_ox_result(struct mase_ox_import *im, const struct mase_node *n);
-/* Its tensor in a batch of the first size; a tensor of nothing after a failure. */
+/* The tensor of a node in the first batch size; an empty tensor after a failure. */
 const struct mase_tensor *mase_ox_tensor(struct mase_ox_import *im, const struct mase_node *n);
 enum mase_dtype mase_ox_dtype(struct mase_ox_import *im, const struct mase_node *n);
 int mase_ox_rank(struct mase_ox_import *im, const struct mase_node *n);
 /* Dimension d of n as an argument: a number, or a node that depends on the batch. */
 struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n, int d);
-/* Is the dimension the same in every batch? */
+/* Is the dimension equal for every batch size? */
 bool mase_ox_dim_is_fixed(struct mase_ox_import *im, const struct mase_node *n, int d);
-/* Along the samples of a file that has one size of batch it would hold for that alone. */
+/* Refuse an operation along the samples of a file with a fixed batch size, which would hold for
+ * that size only. */
 enum mase_status mase_ox_refuse_samples(struct mase_ox_import *im, const struct mase_node *x,
                                         int axis);
-/* An axis that may count from the end; an error outside of the rank. */
+/* An axis, which may count from the end; an error if it is outside of the rank. */
 int mase_ox_axis(struct mase_ox_import *im, int64_t axis, int rank);
 
-/* Is the value the same whatever the batch and the inputs, and no parameter? Or a tensor of the
- * model? */
+/* Is the value a tensor of the model, or constant for any batch and input and no parameter? */
 bool mase_ox_is_known(struct mase_ox_import *im, struct mase_ox_value *v);
 bool mase_ox_is_param(struct mase_ox_import *im, struct mase_ox_value *v);
-/* Integers that must be known; NULL after a failure. */
+/* Integers of a constant; NULL after a failure. */
 const int64_t *mase_ox_ints(struct mase_ox_import *im, struct mase_ox_value *v, int *count);
-/* The same as arguments, which may depend on the batch. */
+/* Integers as arguments, which may depend on the batch. */
 const struct mase_arg *mase_ox_sizes(struct mase_ox_import *im, struct mase_ox_value *v,
                                      int *count);
-/* One number that must be known. */
+/* The number of a constant. */
 bool mase_ox_number(struct mase_ox_import *im, struct mase_ox_value *v, double *out);
 
 /* A number as an integer: the whole part of it, at most 2^62 either way; 0 of none. */
@@ -313,80 +319,80 @@ int mase_ox_value_type(struct mase_ox_import *im, const struct mase_ox_value *v)
  * point. NULL after a failure. */
 struct mase_ox_qparams *mase_ox_read_qparams(struct mase_ox_import *im, int scale_at, int zero_at,
                                              int type, int64_t axis, int rank);
-/* What the codes x stand for, by scale and zero point at these inputs. */
+/* The values of the codes x, by scale and zero point at these inputs. */
 struct mase_ox_value mase_ox_dequantise(struct mase_ox_import *im, struct mase_ox_value *x,
                                         int scale_at, int zero_at, int64_t axis);
-/* Output i is this value. */
+/* Set output i to this value. */
 enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase_ox_value v);
-/* The rule under way moves values of its first input: codes are moved before they are rounded, so
- * that a layer behind them can round. False: they are none such. */
+/* The rule only moves values of its first input: if these are codes, move the values before they
+ * are rounded, so that a layer that uses them can round. False: not codes. */
 bool mase_ox_move_codes(struct mase_ox_import *im);
-/* The codes that the node under way is given are cut: a Clip of codes is done. */
+/* Clip codes by narrowing their bounds; false: the input is not codes. */
 bool mase_ox_clip_codes(struct mase_ox_import *im);
-/* The Clip under way has cut its input at two numbers, in case that it is quantised next. */
+/* Remember the bounds of a Clip, whose result may be quantised next. */
 void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi);
 
 /* ---- products of values (rules_dense.c) ---- */
 
-/* a w + b, as a layer where w is a tensor of the model; b may be NULL. */
+/* a w + b; a layer if w is a tensor of the model; b may be NULL. */
 struct mase_node *mase_ox_matmul(struct mase_ox_import *im, struct mase_ox_value *a,
                                  struct mase_ox_value *w, struct mase_ox_value *b);
 struct mase_node *mase_ox_gemm(struct mase_ox_import *im, struct mase_ox_value *x,
                                struct mase_ox_value *w, struct mase_ox_value *c, double alpha,
                                double beta, bool ta, bool tb);
-/* The convolution that the attributes of the node under way describe. */
+/* The convolution that the attributes of the current node describe. */
 struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *x,
                                struct mase_ox_value *w, struct mase_ox_value *b);
 
 /* ---- windows (rules_dense.c) ---- */
 
-/* How a convolution or pool slides. */
+/* Window of a convolution or pool. */
 struct mase_ox_window {
     int n; /* spatial dimensions */
     int64_t kernel[3], stride[3], dilation[3], before[3], after[3];
     bool is_same, is_upper; /* auto_pad */
     bool transposed;
 };
-/* Of the node under way; kernel: the weight's, or NULL. False after a failure. */
+/* Read it from the current node; kernel: the shape of the weight, or NULL. False after a failure.
+ */
 bool mase_ox_read_window(struct mase_ox_import *im, struct mase_ox_window *w, struct mase_node *x,
                          const int64_t *kernel);
 bool mase_ox_is_symmetric(const struct mase_ox_window *w);
-/* Pads become part of x. */
+/* Pad x explicitly, and clear the pads. */
 struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_window *w,
                                      struct mase_node *x, double value);
 
 /* ---- layers (import_layers.c) ---- */
 
-/* A dotted path of letters, digits and _ like this name, which nothing had and which is taken now.
- */
+/* A new dotted path of letters, digits and _ that resembles name. */
 const char *mase_ox_free_path(struct mase_ox_import *im, const char *name);
-/* A path for a layer, after the parameters that it takes, or else after the node. */
+/* A path for a layer, from the names of its parameters, or else of the node. */
 const char *mase_ox_layer_path(struct mase_ox_import *im, const struct mase_ox_value *const *params,
                                const char *const *names, int count);
-/* Does v fit as a parameter of a layer: a float32 tensor of the model that no layer has? */
+/* Can v be a parameter of a layer: a float32 tensor of the model that no other layer has? */
 bool mase_ox_fits_layer(struct mase_ox_import *im, struct mase_ox_value *v, int rank);
-/* The parameter of a layer takes its values from v. */
+/* Let the parameter of a layer take its values from v. */
 void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
                   struct mase_ox_value *v, bool transposed);
-/* A layer by its constructor's arguments. */
+/* Add a layer with these constructor arguments. */
 struct mase_module *mase_ox_add_layer(struct mase_ox_import *im, const char *path, enum mase_op op,
                                       const struct mase_arg *args, int count,
                                       const char *const *keys, const struct mase_arg *values,
                                       int key_count);
 
-/* ---- attributes (import_attrs.c): each that a rule does not ask for is an error ---- */
+/* ---- attributes (import_attrs.c): one that a rule does not read is an error ---- */
 
 const struct mase_onnx_attribute *mase_ox_attr(struct mase_ox_import *im, const char *name);
 bool mase_ox_has_attr(const struct mase_ox_import *im,
-                      const char *name); /* without asking for it */
+                      const char *name); /* does not count as reading it */
 int64_t mase_ox_attr_int(struct mase_ox_import *im, const char *name, int64_t dflt);
 double mase_ox_attr_float(struct mase_ox_import *im, const char *name, double dflt);
 const char *mase_ox_attr_text(struct mase_ox_import *im, const char *name, const char *dflt);
-/* count: how many there are, 0 when absent. */
+/* count: number of elements, 0 when absent. */
 const int64_t *mase_ox_attr_ints(struct mase_ox_import *im, const char *name, int *count);
 const float *mase_ox_attr_floats(struct mase_ox_import *im, const char *name, int *count);
-/* The shortest number that is this one in float32: what its author wrote, 1e-05. Attributes are so.
- */
+/* The shortest decimal that is f in float32, such as 1e-05: attributes are float32, their authors
+ * wrote decimals. */
 double mase_ox_as_written(float f);
 enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
 
@@ -395,7 +401,7 @@ enum mase_status mase_ox_attrs_done(struct mase_ox_import *im);
 #define OTHER(domain, name, rule, op)  OX_RULE(rule);
 #include "onnx/rules.def"
 
-/* Element i as an integer; what is none, or larger than any length, is 2^62 or less. */
+/* Element i as an integer; larger ones and NaN are 2^62 or less. */
 static inline int64_t mase_ox_element(const struct mase_tensor *t, int64_t i)
 {
     if (t->dtype == MASE_I64)

@@ -43,16 +43,16 @@ const double *mase_ox_repeated(struct mase_ox_import *im, double value, int64_t 
     return v;
 }
 
-/* ---- as a format ---- */
+/* ---- qparams as a number format ---- */
 
-/* The parameters of the format int. */
+/* Arguments of the format int. */
 struct form {
     int bits;
     bool is_signed, narrow;
     double zero;
 };
 
-/* Codes lo..hi as a whole number of bits. */
+/* Are codes lo..hi those of a number of bits? */
 static bool is_range(struct form *f, double lo, double hi)
 {
     int e;
@@ -64,7 +64,7 @@ static bool is_range(struct form *f, double lo, double hi)
     return whole && f->bits >= 1 && f->bits <= 24 && (lo == 0 || f->narrow || lo == -steps);
 }
 
-/* Around zero if that is possible: unsigned codes around the middle are signed ones. */
+/* Prefer codes around zero: unsigned codes with a zero point in the middle are signed codes. */
 static bool find_form(struct form *f, const struct mase_ox_qparams *q, int64_t i)
 {
     const double z = q->zero[i];
@@ -93,7 +93,7 @@ bool mase_ox_is_power(double x)
     return x > 0 && frexp(x, &e) == 0.5;
 }
 
-/* How number formats call it, NULL: they have none such; and the operation that rounds so. */
+/* Name of the direction in number formats, NULL: none; and the operation that rounds so. */
 static const struct {
     const char *direction;
     enum mase_op op;
@@ -122,7 +122,7 @@ struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
                 ARG_NODE(EMIT(im, MASE_OP_floor, ARG_NODE(half))));
 }
 
-/* Fixed point, as QONNX writes it: a step that is a power of two. */
+/* Fixed point, as QONNX writes it: the step is a power of two. */
 static bool is_fixed_of(const struct mase_ox_qparams *q, bool is_signed)
 {
     return !q->format && q->shifted && q->count == 1 && q->zero[0] == 0 &&
@@ -230,7 +230,7 @@ static const struct mase_format *sign_format(struct mase_ox_import *im)
     return format_of(im, MASE_QUANT_binary, v);
 }
 
-/* Of an operand of a layer, which is signed unless the format says otherwise. */
+/* The format of a layer's operand, signed unless the parameters say otherwise. */
 static const struct mase_format *operand_format(struct mase_ox_import *im,
                                                 const struct mase_ox_qparams *q, int axis)
 {
@@ -302,7 +302,7 @@ struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *
                                    const struct mase_ox_qparams *q)
 {
     const int rank = mase_ox_rank(im, x);
-    if (q->format) { /* a product by 1 can round what it gives */
+    if (q->format) { /* multiplying by 1 gives the result a place for the format */
         if (!is_plain_format(q))
             x = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, q, q->scale, rank));
         struct mase_node *y = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(1.0));
@@ -334,13 +334,13 @@ struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node 
     return EMIT(im, MASE_OP_mul, ARG_NODE(codes), spread(im, q, q->scale, rank));
 }
 
-/* Fixed point has the sign that the operation has. */
+/* A fixed-point format takes its sign from the operation. */
 static bool rounds_fixed(const struct mase_ox_qparams *q, const struct mase_node *x)
 {
     return is_fixed(q) && !mase_node_never_negative(x);
 }
 
-/* Does nobody see the value before it is rounded? Then what computes it can round it. */
+/* Is the unrounded value used by this rounding only? Then its producer can round its result. */
 static bool rounds_itself(struct mase_ox_import *im, const struct mase_ox_value *v,
                           const struct mase_node *x)
 {
@@ -383,7 +383,7 @@ struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_valu
 
 /* ---- operands of layers ---- */
 
-/* One scale, or one for each channel, which are those of dimension 1. */
+/* One scale, or one for each channel of dimension 1. */
 static bool fits_data(const struct mase_ox_qparams *q)
 {
     return layer_can_round(q) && (q->count == 1 || q->axis == 1);

@@ -107,13 +107,13 @@ static bool same_qparams(const struct mase_ox_qparams *a, const struct mase_ox_q
     return same;
 }
 
-/* Values that share a number: so many in a row along an axis, the last of what is left. */
+/* Blocks of values along an axis that share a scale; the last may be shorter. */
 struct blocks {
-    int64_t size; /* 0: there are none */
+    int64_t size; /* 0: no blocks */
     int axis;
 };
 
-/* Those of the node under way; an error if the scales do not fit them. */
+/* The block size of the current node; an error if the scales do not fit. */
 static bool read_blocks(struct mase_ox_import *im, struct blocks *b,
                         const struct mase_ox_qparams *q, int64_t axis, const struct mase_shape *x)
 {
@@ -127,7 +127,7 @@ static bool read_blocks(struct mase_ox_import *im, struct blocks *b,
         fits = s->dim[d] ==
                (d == b->axis ? x->dim[d] / b->size + (x->dim[d] % b->size != 0) : x->dim[d]);
     if (!fits) {
-        im->batch_matters = true; /* a batch of the file's own size may */
+        im->batch_matters = true; /* the file's own batch size may fit */
         mase_ox_fail(im, MASE_EUNSUPPORTED, "its scales do not fit its blocks, or there are none");
     }
     return fits;
@@ -142,7 +142,7 @@ static int64_t block_of(const struct blocks *b, const struct mase_shape *s,
            i % to.inner;
 }
 
-/* A number for each value, so that they can be spelt out. */
+/* One scale for each value, for an expression as nodes. */
 static bool spread_blocks(struct mase_ox_import *im, struct mase_ox_qparams *q,
                           const struct blocks *b, const struct mase_shape *x)
 {
@@ -166,7 +166,7 @@ static bool spread_blocks(struct mase_ox_import *im, struct mase_ox_qparams *q,
     return true;
 }
 
-/* Has the axis of x as many positions as there are numbers? */
+/* Has the axis of x as many positions as there are scales? */
 static bool fits_axis(struct mase_ox_import *im, const struct mase_ox_qparams *q,
                       const struct mase_shape *x)
 {
@@ -199,15 +199,15 @@ void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi)
         y->cut = cut;
 }
 
-/* The code of a number, as ONNX rounds. */
+/* The code of a number, by ONNX's rounding. */
 static double code_of(const struct mase_ox_qparams *q, int64_t i, double x)
 {
     const double code = rint((double)((float)x / (float)q->scale[i])) + q->zero[i];
     return fmin(fmax(code, q->lo[i]), q->hi[i]);
 }
 
-/* What is cut before it is rounded has codes between those of the bounds: if a format has just
- * these, that is what it is rounded to. */
+/* A value that is clipped before rounding has the codes between those of the bounds. If these are
+ * all codes of a format, drop the Clip and round by the format. */
 static void round_uncut(struct mase_ox_import *im, struct mase_ox_value **x,
                         struct mase_ox_qparams **q)
 {
@@ -232,7 +232,7 @@ OX_RULE(quantize)
     struct mase_ox_value *x = mase_ox_in(im, 0);
     const int64_t axis = mase_ox_attr_int(im, "axis", 1),
                   out = mase_ox_attr_int(im, "output_dtype", 0);
-    (void)mase_ox_attr_int(im, "saturate", 1); /* of 8-bit floats alone */
+    (void)mase_ox_attr_int(im, "saturate", 1); /* for 8-bit floats only */
     if (!x)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "it has no input");
     if (mase_ox_attr_int(im, "precision", 0) > 1)
@@ -265,14 +265,14 @@ static struct mase_ox_qparams *clipped_qparams(struct mase_ox_import *im,
     for (int64_t i = 0; i < q->count; i++) {
         least[i] = lo ? fmax(q->lo[i], mase_tensor_get(lo, 0)) : q->lo[i];
         most[i] = hi ? fmin(q->hi[i], mase_tensor_get(hi, 0)) : q->hi[i];
-        least[i] = fmin(least[i], most[i]); /* the upper one counts */
+        least[i] = fmin(least[i], most[i]); /* as in Clip, the upper bound wins */
     }
     q->lo = least;
     q->hi = most;
     return q;
 }
 
-/* Integers of the file in the range of their type. */
+/* Integer tensors have the range of their type. */
 static const struct mase_ox_qparams *qparams_of_type(struct mase_ox_import *im, int type)
 {
     double lo, hi;
@@ -285,7 +285,7 @@ static const struct mase_ox_qparams *qparams_of_type(struct mase_ox_import *im, 
     return q;
 }
 
-/* As floats, which hold them. */
+/* The tensor as floats, clipped. */
 static const struct mase_tensor *cut_tensor(struct mase_ox_import *im, const struct mase_tensor *t,
                                             const struct mase_ox_qparams *q)
 {
@@ -354,7 +354,7 @@ bool mase_ox_move_codes(struct mase_ox_import *im)
 
 /* ---- DequantizeLinear ---- */
 
-/* The floats that integers of the file stand for. */
+/* The floats that integer tensors of the file stand for. */
 static struct mase_tensor *dequantised(struct mase_ox_import *im, const struct mase_tensor *t,
                                        const struct mase_ox_qparams *q, const struct blocks *b)
 {
@@ -370,7 +370,7 @@ static struct mase_tensor *dequantised(struct mase_ox_import *im, const struct m
     return y;
 }
 
-/* Of integers that have no codes: biases. */
+/* Integers too wide for codes, as biases are. */
 static bool is_wide(const struct mase_ox_qparams *q)
 {
     return q->type == MASE_ONNX_INT32;

@@ -1,5 +1,5 @@
 /*
- * import_values.c - the values of a model by their names: what is known of them, and as numbers.
+ * import_values.c - values of a model by name: their types, constants, and sizes.
  */
 #include <math.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
 
-/* Constants of at most so many values are numbers of the graph's text; larger ones are buffers. */
+/* Constants of at most so many elements become arguments; larger ones become buffers. */
 enum { MOST_IN_TEXT = 4096 };
 
 /* ---- by name ---- */
@@ -42,7 +42,7 @@ struct mase_ox_value *mase_ox_in(struct mase_ox_import *im, int i)
                      im->node->input.items[i]);
     return v && !v->node && !v->init && !v->data && !v->base
                ? NULL
-               : v; /* a function was called without it */
+               : v; /* the function is called without it */
 }
 
 bool mase_ox_has_out(const struct mase_ox_import *im, int i)
@@ -76,7 +76,7 @@ enum mase_status mase_ox_out(struct mase_ox_import *im, int i, struct mase_node 
 
 /* ---- tensors of the model in the graph ---- */
 
-/* Every value as a double, or NULL if there are too many, or one that a double does not hold. */
+/* The elements as doubles, or NULL if there are too many, or a double does not hold one. */
 static const double *as_doubles(struct mase_ox_import *im, const struct mase_tensor *t)
 {
     const int64_t n = mase_tensor_count(t);
@@ -134,7 +134,7 @@ void mase_ox_fill(struct mase_ox_import *im, const char *path, const char *name,
     }
 }
 
-/* A constant or parameter whose values are those of t. */
+/* A node for a constant or parameter with the values of t. */
 static struct mase_node *add_attr(struct mase_ox_import *im, struct mase_ox_value *v,
                                   const struct mase_tensor *t, bool learned)
 {
@@ -162,7 +162,7 @@ static struct mase_tensor *load(struct mase_ox_import *im, const struct mase_ox_
     return t;
 }
 
-/* A tensor of the model is a parameter if it is a weight by its looks: floats, several of them. */
+/* Is a tensor of the model a parameter? Floats of more than one element are. */
 static bool is_weight(const struct mase_tensor *t)
 {
     return t->dtype == MASE_F32 && mase_tensor_count(t) > 1;
@@ -272,7 +272,7 @@ int mase_ox_axis(struct mase_ox_import *im, int64_t axis, int rank)
 
 /* ---- numbers that may depend on the batch ---- */
 
-/* Read once, where it is needed first. */
+/* The node that reads the batch size, added at its first use. */
 static struct mase_node *batch_size(struct mase_ox_import *im)
 {
     const struct mase_onnx_node *node = im->node;
@@ -283,7 +283,7 @@ static struct mase_node *batch_size(struct mase_ox_import *im)
     return im->batch_size;
 }
 
-/* v[s] for batches of samples[s]: plus + times N, as a number or a node. */
+/* A number that is v[s] for samples[s]: plus + times N, as an argument. */
 static struct mase_arg affine(struct mase_ox_import *im, const int64_t v[MASE_BATCH_SIZES])
 {
     int s = 1;
@@ -315,7 +315,7 @@ struct mase_arg mase_ox_dim(struct mase_ox_import *im, const struct mase_node *n
     return r ? affine(im, v) : ARG_INT(0);
 }
 
-/* ---- values that must be known ---- */
+/* ---- constants as numbers ---- */
 
 static bool is_same(const struct mase_ox_import *im, const struct mase_ox_result *r)
 {

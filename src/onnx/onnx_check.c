@@ -78,7 +78,7 @@ struct check {
     struct mase_arena arena;
     struct mase_map values;
     int64_t samples; /* N */
-    int node;        /* under way, -1: none */
+    int node;        /* the current node; -1: none */
     struct mase_err *err;
 };
 
@@ -133,7 +133,7 @@ const int64_t *mase_oc_ints(const struct mase_oc_node *n, const char *name, int 
     return a ? a->ints.items : NULL;
 }
 
-/* The letter of an attribute among those of a signature; 0: it has none such. */
+/* The type letter of an attribute in a signature; 0: unknown attribute. */
 static char letter_of(const struct signature *s, const char *name)
 {
     const size_t length = strlen(name);
@@ -175,7 +175,7 @@ static enum mase_status check_attributes(const struct check *c, const struct sig
 
 /* ---- types of operands ---- */
 
-/* What a signature's letter allows; *bound is what T or U has turned out to be. */
+/* Is the type allowed for a signature's letter? *bound: the types found for T and U so far. */
 static bool allows(const struct signature *s, char letter, int64_t type, int64_t bound[2])
 {
     if (letter == 'L' || letter == 'S')
@@ -188,7 +188,7 @@ static bool allows(const struct signature *s, char letter, int64_t type, int64_t
     return true;
 }
 
-/* Walks over the operands of a signature: the letter of operand i; 0: there is none such. */
+/* The letter of operand i of a signature; 0: it has no operand i. */
 static char operand(const char *takes, int i, bool *may_be_absent)
 {
     const char *at = takes;
@@ -252,7 +252,7 @@ static enum mase_status check_tensor(struct check *c, const struct mase_onnx_ten
     return define(c, t->name, &v);
 }
 
-/* A number, or N, Nx4, N-1 for the number of samples under way. */
+/* A number, or N, Nx4, N-1 for N samples. */
 static bool length_of(const struct check *c, const struct mase_onnx_dimension *d, int64_t *length)
 {
     struct mase_extent e = { .plus = d->dim_value };
@@ -286,7 +286,7 @@ static enum mase_status set_type(const struct check *c, const struct signature *
     const char gives = s->gives[0];
     n->out.type = gives == 'S' ? FLOAT : gives == 'L' ? INT64 : to ? to->i : bound[gives == 'U'];
     if (gives == 'U' && !n->out.type)
-        n->out.type = UINT8; /* codes without a zero point */
+        n->out.type = UINT8; /* a constant with codes and without a zero point */
     const unsigned may = gives == 'T' ? s->t : gives == 'U' ? s->u : ~0u;
     if (n->out.type < 1 || n->out.type > 31 || !(may >> n->out.type & 1))
         return fault(c, "type %s is none that it gives", mase_onnx_type_name(n->out.type));
@@ -347,7 +347,7 @@ static enum mase_status find_opset(const struct check *c, const char *domain, in
     return *opset > 0 ? MASE_OK : fault(c, "there is no opset of the domain '%s'", domain);
 }
 
-/* The first version of the format that has an opset. */
+/* The first IR version that has an opset. */
 static int64_t least_ir(int64_t opset)
 {
     return opset >= 21 ? 10 : opset >= 19 ? 9 : 8;

@@ -1,5 +1,6 @@
 /*
- * onnx_check_shapes.c - the shape that follows from a node's operands, or what is wrong with them.
+ * onnx_check_shapes.c - infer the shape of a node's result from its operands, or say what is wrong
+ * with them.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@ static bool has(const struct mase_oc_node *n, int i)
     return i < n->count && n->in[i];
 }
 
-/* The numbers of a constant operand of int64; NULL: it is none. */
+/* The elements of a constant int64 operand; NULL: it is not constant. */
 static const unsigned char *constant_ints(const struct mase_oc_node *n, int i, int *count)
 {
     const struct mase_onnx_tensor *t = has(n, i) ? n->in[i]->init : NULL;
@@ -32,7 +33,7 @@ static int64_t int_at(const unsigned char *bytes, int i)
     return (int64_t)v;
 }
 
-/* -1: there is no such dimension. */
+/* -1: outside of the rank. */
 static int axis_in(int64_t axis, int rank)
 {
     return axis >= -rank && axis < rank ? (int)(axis < 0 ? axis + rank : axis) : -1;
@@ -137,7 +138,7 @@ bool mase_oc_matmul(struct mase_oc_node *n)
 
 /* ---- windows ---- */
 
-/* Attributes of a window, one for each spatial dimension, or edges, two. */
+/* Attributes of a window: one number for each spatial dimension, or two for edges. */
 static bool read_each(struct mase_oc_node *n, const char *name, int64_t *v, int count, int64_t dflt)
 {
     int given;
@@ -148,7 +149,7 @@ static bool read_each(struct mase_oc_node *n, const char *name, int64_t *v, int 
            mase_oc_fail(n, "%s has %d entries, not %d", name, given, count);
 }
 
-/* kernel: of the weight, or NULL. */
+/* kernel: the weight's spatial shape, or NULL. */
 static bool slide(struct mase_oc_node *n, const int64_t *kernel)
 {
     enum { MOST = MASE_MAX_RANK };

@@ -2,8 +2,8 @@
  * onnx_file.h - ONNX files as structs: the messages of onnx.def, and tensors in and beside the
  * file.
  *
- * A file is mapped and stays so: texts are copied, bytes point into it. Every message knows where
- * it begins, so that whoever dislikes what it says can name the place.
+ * A file stays mapped: texts are copied, bytes point into it. Every message has its offset in the
+ * file, for error messages.
  */
 #ifndef MASE_ONNX_ONNX_FILE_H
 #define MASE_ONNX_ONNX_FILE_H
@@ -22,7 +22,7 @@ struct mase_onnx_bytes {
     size_t size;
 };
 
-/* What a field is in a struct, by its kind. */
+/* The C type of each kind of field. */
 #define MASE_ONNX_C_INT   int64_t
 #define MASE_ONNX_C_FLOAT float
 #define MASE_ONNX_C_TEXT  const char * /* "" when absent */
@@ -42,7 +42,7 @@ struct mase_onnx_bytes {
 #define MESSAGE(message) struct mase_onnx_##message;
 #include "onnx/onnx.def"
 
-/* The head of every message. */
+/* The first member of every message. */
 struct mase_onnx_head {
     uint64_t has; /* bit n: field n was given */
     uint64_t at;  /* where it begins in the file */
@@ -71,7 +71,7 @@ enum mase_onnx_kind {
     MASE_ONNX_TEXT,
     MASE_ONNX_BYTES,
     MASE_ONNX_PART,
-    MASE_ONNX_INTS, /* from here on there may be any number */
+    MASE_ONNX_INTS, /* this and the following are arrays */
     MASE_ONNX_UINTS,
     MASE_ONNX_FLOATS,
     MASE_ONNX_DOUBLES,
@@ -91,7 +91,7 @@ struct mase_onnx_field {
     enum mase_onnx_kind kind;
     const char *name;
     size_t offset;                /* in the struct */
-    enum mase_onnx_message_id of; /* parts */
+    enum mase_onnx_message_id of; /* message type of the parts */
 };
 struct mase_onnx_message {
     const char *name;
@@ -105,33 +105,33 @@ extern const struct mase_onnx_message mase_onnx_messages[MASE_ONNX_MESSAGE_COUNT
 struct mase_onnx_external;
 
 struct mase_onnx_file {
-    struct mase_onnx_model *model; /* never NULL after opening; its graph is there, too */
+    struct mase_onnx_model *model; /* not NULL once open; model->graph is not NULL either */
     struct mase_arena arena;
     struct mase_file file;
-    struct mase_onnx_external *external; /* files that tensors lie in, opened when asked for */
+    struct mase_onnx_external *external; /* external files, opened at first use */
 };
 enum mase_status mase_onnx_file_open(struct mase_onnx_file *f, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* The same of bytes in memory, which the caller keeps; external data lie beside path. */
+/* Parse bytes in memory, which the caller keeps; external data lies beside path. */
 enum mase_status mase_onnx_file_parse(struct mase_onnx_file *f, const void *data, size_t size,
                                       const char *path, struct mase_err *err) MASE_MUST_CHECK;
 void mase_onnx_file_close(struct mase_onnx_file *f);
 
-/* Any message of a file that is no model: a TensorProto by itself. out: of the message's size. */
+/* Parse one message, such as a TensorProto alone. out: a struct of that message. */
 enum mase_status mase_onnx_parse(void *out, struct mase_arena *a, enum mase_onnx_message_id id,
                                  const void *data, size_t size, const char *path,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* A message as a file has it (onnx_write.c): texts may be NULL, single numbers are written where
- * head.has says so. */
+/* Write a message (onnx_write.c): texts may be NULL; single numbers are written if head.has says
+ * so. */
 void mase_onnx_print(struct mase_str *out, enum mase_onnx_message_id id, const void *message);
 
-/* A place in the file. */
+/* The place of a message, for errors. */
 struct mase_loc mase_onnx_at(const struct mase_onnx_file *f, const struct mase_onnx_head *h);
 
 /* ---- tensors ---- */
 
-/* The name that ONNX has for a type of elements: "FLOAT16"; "a type without a name". */
+/* Data types, with ONNX's names for them: "FLOAT16"; "a type without a name". */
 enum {
     MASE_ONNX_FLOAT32 = 1,
     MASE_ONNX_UINT8,
@@ -146,17 +146,16 @@ enum {
     MASE_ONNX_INT2
 };
 const char *mase_onnx_type_name(int64_t data_type);
-/* Which of them has elements of our type. */
+/* ONNX's type for one of ours. */
 int mase_onnx_type_of(enum mase_dtype dtype);
-/* Ours, if tensors can hold it: false for strings, complex numbers, 8-bit floats ... */
+/* Our type; false for types that tensors cannot hold: strings, complex numbers, 8-bit floats ... */
 bool mase_onnx_dtype(enum mase_dtype *dtype, int64_t data_type);
-/* Type and shape of a tensor, whose data are looked at: there are as many as the shape says.
- * Integers of 2 and 4 bits have the type of bytes. */
+/* Type and shape of a tensor; checks that its data has as many elements. Integers of 2 and 4 bits
+ * get a type of 8 bits. */
 enum mase_status mase_onnx_tensor_shape(struct mase_tensor *out, struct mase_onnx_file *f,
                                         const struct mase_onnx_tensor *t,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* Its elements, to memory for as many of them, after mase_onnx_tensor_shape has said that all is
- * well. */
+/* Copy the elements, after mase_onnx_tensor_shape has succeeded. */
 void mase_onnx_tensor_copy(void *to, const struct mase_onnx_file *f,
                            const struct mase_onnx_tensor *t);
 

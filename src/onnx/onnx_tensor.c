@@ -24,10 +24,10 @@ enum row { ROW_NONE, ROW_FLOAT, ROW_INT32, ROW_INT64, ROW_DOUBLE, ROW_UINT64 };
 
 static const struct {
     const char *name;
-    int dtype; /* ours, or -1 */
+    int dtype; /* our type, or -1 */
     enum row row;
-    int64_t low, high; /* what a number of the row may be */
-    int packed;        /* bits of an element, if several share a byte, the first lowest */
+    int64_t low, high; /* range of a number */
+    int packed;        /* bits of an element, if several share a byte, lowest first */
 } types[] = {
     [0] = { "UNDEFINED", -1, ROW_NONE, 0, 0, 0 },
     [1] = { "FLOAT", MASE_F32, ROW_FLOAT, 0, 0, 0 },
@@ -65,7 +65,7 @@ const char *mase_onnx_type_name(int64_t data_type)
                                                     : "a type without a name";
 }
 
-/* What its elements are in memory. */
+/* The type of the elements in memory. */
 static bool memory_type(enum mase_dtype *dtype, int64_t data_type)
 {
     if (data_type < 0 || data_type >= TYPE_COUNT || types[data_type].dtype < 0)
@@ -87,7 +87,7 @@ int mase_onnx_type_of(enum mase_dtype dtype)
     return k;
 }
 
-/* How many bytes, or numbers of a row, the elements of a tensor are stored in. */
+/* The number of bytes, or of numbers, in which the elements are stored. */
 static int64_t stored_count(const struct mase_onnx_tensor *t, int64_t count, int size)
 {
     const int bits = types[t->data_type].packed;
@@ -97,12 +97,12 @@ static int64_t stored_count(const struct mase_onnx_tensor *t, int64_t count, int
 /* ---- files beside the model ---- */
 
 struct mase_onnx_external {
-    const char *location; /* as the model has it */
+    const char *location; /* as the model says */
     struct mase_file file;
     struct mase_onnx_external *next;
 };
 
-/* Where in which file a tensor lies. */
+/* The bytes of a tensor in a file. */
 struct span {
     const char *location;
     uint64_t offset, length;
@@ -141,7 +141,7 @@ static enum mase_status read_span(struct span *s, const struct mase_onnx_file *f
     return MASE_OK;
 }
 
-/* Is it a path that stays where it starts, by its text? */
+/* Does the path stay within its folder, by its text? */
 static bool is_inside(const char *location)
 {
     for (const char *p = location; *p; p += *p == '/') {
@@ -153,7 +153,7 @@ static bool is_inside(const char *location)
     return true;
 }
 
-/* And by what is there: links may lead anywhere. */
+/* And by the file system, since links may lead anywhere? */
 static bool is_beneath(struct mase_arena *a, const char *path, const char *dir)
 {
     char *real = mase_real_path(path), *top = mase_real_path(dir);
@@ -197,7 +197,7 @@ static enum mase_status open_external(const struct mase_file **out, struct mase_
     return MASE_OK;
 }
 
-/* ---- where its bytes are ---- */
+/* ---- the bytes of a tensor ---- */
 
 static enum mase_status fail_tensor(const struct mase_onnx_file *f,
                                     const struct mase_onnx_tensor *t, struct mase_err *err,
@@ -338,7 +338,7 @@ static void copy_ints(void *to, enum mase_dtype dtype, const struct mase_onnx_te
     }
 }
 
-/* Several elements in a byte. */
+/* Unpack elements that share bytes. */
 static void unpack(void *to, const struct mase_onnx_tensor *t, struct mase_onnx_bytes b,
                    int64_t count)
 {

@@ -46,12 +46,12 @@ const struct mase_onnx_message mase_onnx_messages[MASE_ONNX_MESSAGE_COUNT] = {
 #include "onnx/onnx.def"
 };
 
-/* How protobuf's own readers bound it. */
+/* The limits of protobuf's own readers. */
 enum { MOST_DEEP = 100, MOST_FIELDS = 64 };
 
 enum { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_START, WIRE_END, WIRE_32 };
 
-/* What wire types an element of a field comes in, unpacked, and its size in a struct. */
+/* Wire type of an element of a field, unpacked, and its size in a struct. */
 static const struct {
     int wire;
     size_t size;
@@ -77,11 +77,11 @@ struct wire {
     struct mase_err *err;
 };
 
-/* One field as it stands in the file. */
+/* One field of the file. */
 struct token {
     int number, wire;
-    uint64_t value;          /* a varint, or 4 or 8 bytes */
-    struct mase_cursor body; /* what a length is before */
+    uint64_t value;          /* of a varint, or of 4 or 8 bytes */
+    struct mase_cursor body; /* the content of a length-delimited field */
     struct mase_loc at;
 };
 
@@ -103,7 +103,7 @@ static enum mase_status get_varint(struct wire *w, struct mase_cursor *c, uint64
     return mase_fail_at(w->err, MASE_EPARSE, at, "a varint has more than 64 bits");
 }
 
-/* The next length bytes as a cursor of their own, which counts from the begin of the file. */
+/* The next length bytes as a cursor of their own, with places in the file. */
 static enum mase_status get_body(struct wire *w, struct mase_cursor *c, struct token *t)
 {
     const unsigned char *p;
@@ -159,7 +159,7 @@ static bool is_many(const struct mase_onnx_field *f)
     return f->kind >= MASE_ONNX_INTS;
 }
 
-/* Numbers of one field may stand in one row of bytes. */
+/* Are the numbers of the field packed? */
 static bool is_packed(const struct mase_onnx_field *f, const struct token *t)
 {
     return is_many(f) && kinds[f->kind].wire != WIRE_BYTES && t->wire == WIRE_BYTES;
@@ -174,7 +174,7 @@ static enum mase_status check_wire(struct wire *w, const struct mase_onnx_messag
                         f->name, m->name, t->wire, kinds[f->kind].wire);
 }
 
-/* ---- the first walk: counting ---- */
+/* ---- first pass: count elements ---- */
 
 static uint64_t count_packed(const struct mase_onnx_field *f, const struct mase_cursor *body)
 {
@@ -205,9 +205,9 @@ static enum mase_status count_fields(struct wire *w, const struct mase_onnx_mess
     return MASE_OK;
 }
 
-/* ---- the second walk: taking ---- */
+/* ---- second pass: store elements ---- */
 
-/* Every kind of many has this form. */
+/* All arrays have this form. */
 typedef MASE_ONNX_MANY(void) many;
 
 static enum mase_status parse(struct wire *w, void *out, const struct mase_onnx_message *m,
@@ -255,7 +255,7 @@ static enum mase_status take_text(struct wire *w, const char **to, const struct 
     return MASE_OK;
 }
 
-/* One element of a field to where it belongs. */
+/* Store one element of a field. */
 static enum mase_status take(struct wire *w, void *to, const struct mase_onnx_field *f,
                              const struct token *t)
 {

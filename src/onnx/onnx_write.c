@@ -33,7 +33,7 @@ static void put_bytes(struct mase_str *out, int number, const void *data, size_t
     mase_str_addn(out, data, size);
 }
 
-/* The lowest byte first, whatever the machine has. */
+/* Little-endian on any machine. */
 static void put_fixed(struct mase_str *out, const void *value, size_t size)
 {
     uint64_t bits = 0;
@@ -50,7 +50,7 @@ static void put_fixed(struct mase_str *out, const void *value, size_t size)
     mase_str_addn(out, bytes, size);
 }
 
-/* Numbers one behind the other, as a whole. */
+/* A packed array of numbers. */
 static void put_packed(struct mase_str *out, const struct mase_onnx_field *f, const void *items,
                        int count)
 {
@@ -75,7 +75,7 @@ static void put_part(struct mase_str *out, const struct mase_onnx_field *f, cons
     mase_str_release(&inner);
 }
 
-/* Any number of them: the struct of every kind begins alike. */
+/* Arrays of every kind have this form. */
 struct many {
     void *items;
     int count;

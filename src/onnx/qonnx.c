@@ -2,8 +2,8 @@
  * qonnx.c - the operations of QONNX, which Brevitas and FINN write: Quant, BipolarQuant, Trunc,
  * FloatQuant.
  *
- * Scales, zero points and widths are tensors that broadcast. Weights that no number format rounds
- * so are rounded here.
+ * Scales, zero points and widths are tensors that broadcast. Weights are rounded here if no number
+ * format expresses the rounding.
  */
 #include <math.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool read_rounding(struct mase_ox_import *im, const char *dflt, enum mase
     return false;
 }
 
-/* Input i, which must be known. */
+/* The constant at input i. */
 static const struct mase_tensor *known(struct mase_ox_import *im, int i)
 {
     const struct mase_tensor *t = mase_ox_known_tensor(im, mase_ox_in(im, i));
@@ -54,7 +54,7 @@ static bool known_number(struct mase_ox_import *im, int i, double *v)
     return !im->status;
 }
 
-/* Numbers of inputs that broadcast with one another: as many as the largest has. */
+/* Read constants that broadcast with one another, expanded to the size of the largest. */
 static bool read_together(struct mase_ox_import *im, struct mase_ox_qparams *q, const int *at,
                           const double **const *to, int count, const struct mase_shape *x)
 {
@@ -91,7 +91,7 @@ static bool read_together(struct mase_ox_import *im, struct mase_ox_qparams *q, 
     return true;
 }
 
-/* Bounds of codes of so many bits. */
+/* Bounds of codes from bits. */
 static bool set_bounds(struct mase_ox_import *im, struct mase_ox_qparams *q, const double *bits,
                        bool is_signed, bool narrow)
 {
@@ -111,7 +111,7 @@ static bool set_bounds(struct mase_ox_import *im, struct mase_ox_qparams *q, con
     return true;
 }
 
-/* One bit with a sign is 1 or -1. */
+/* One signed bit stands for 1 and -1. */
 static bool one_bit(struct mase_ox_import *im, struct mase_ox_qparams *q, const double *bits)
 {
     for (int64_t i = 0; i < q->count; i++)
@@ -144,7 +144,7 @@ static struct mase_ox_qparams *read_qparams(struct mase_ox_import *im, const str
     return one && !one_bit(im, q, bits) ? NULL : q;
 }
 
-/* ---- weights that are rounded here ---- */
+/* ---- rounding weights ---- */
 
 /* The index of the scale that applies to element i. */
 static int64_t number_of(const struct mase_ox_qparams *q, const struct mase_shape *x, int64_t i)
@@ -192,7 +192,7 @@ static const struct mase_ox_qparams *nearest_of(struct mase_ox_import *im,
     return mase_ox_qparams_are_format(r) ? r : NULL;
 }
 
-/* By a format, between a division and a product. */
+/* Divide by the scale, round by the format, multiply. */
 static void round_by_format(struct mase_tensor *y, const struct mase_tensor *t,
                             const struct mase_ox_qparams *q)
 {
@@ -302,7 +302,7 @@ OX_RULE(trunc)
     return GIVE(im, MASE_OP_mul, ARG_NODE(y), ARG_FLOAT(older ? scale : out_scale));
 }
 
-/* The largest value says which codes are no numbers; NULL: none of the usual ways. */
+/* Which codes are infinities or NaN, by the largest value; NULL: none of the usual conventions. */
 static const char *specials_of(double bits, double mantissa, double bias, double largest)
 {
     const double top = exp2(exp2(bits) - 1 - bias);
@@ -323,7 +323,7 @@ OX_RULE(float_quant)
     enum mase_ox_way way;
     static const char *const told[] = { "has_inf", "has_nan", "has_subnormal", "signed" };
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
-        (void)mase_ox_attr_int(im, told[k], 0); /* of which only the largest value is heard */
+        (void)mase_ox_attr_int(im, told[k], 0); /* read, but the largest value alone decides */
     const bool saturates = mase_ox_attr_int(im, "saturation", 1) != 0;
     if (!x || !read_rounding(im, "ROUND", &way) || !known_number(im, 2, &bits) ||
         !known_number(im, 3, &mantissa) || !known_number(im, 4, &bias) ||

@@ -14,7 +14,7 @@ static struct mase_ox_value *keep(struct mase_ox_import *im, struct mase_ox_valu
     return own;
 }
 
-/* Two operands, which must be there. */
+/* Read two operands, which must be present. */
 static bool operands(struct mase_ox_import *im, struct mase_ox_value **a, int a_at,
                      struct mase_ox_value **b, int b_at)
 {
@@ -25,7 +25,7 @@ static bool operands(struct mase_ox_import *im, struct mase_ox_value **a, int a_
     return !im->status;
 }
 
-/* The result is codes again. */
+/* Quantise the result. */
 static enum mase_status requantise(struct mase_ox_import *im, struct mase_node *y, int scale_at,
                                    int zero_at)
 {
@@ -51,7 +51,7 @@ OX_RULE(qlinear_matmul)
     return im->status ? im->status : requantise(im, mase_ox_matmul(im, x, w, NULL), 6, 7);
 }
 
-/* Integers at the product of both scales. */
+/* A bias of integers, whose scale is the product of both scales. */
 static struct mase_ox_value *read_bias(struct mase_ox_import *im, int at, int x_scale, int w_scale)
 {
     struct mase_ox_value *b = mase_ox_in(im, at);
@@ -83,7 +83,7 @@ OX_RULE(qlinear_conv)
     return im->status ? im->status : requantise(im, mase_ox_conv(im, x, w, bias), 6, 7);
 }
 
-/* Gemm with a bias of integers; without a scale for it the result is float. */
+/* Gemm with an integer bias; the result is float if no scale for it is given. */
 OX_RULE(qgemm)
 {
     struct mase_ox_value *a, *b;
@@ -101,7 +101,7 @@ OX_RULE(qgemm)
     return mase_ox_in(im, 7) && !im->status ? requantise(im, y, 7, 8) : mase_ox_out(im, 0, y);
 }
 
-/* Of two operands, between codes. */
+/* An operation of two operands between dequantising and quantising. */
 OX_RULE(qlinear_binary)
 {
     struct mase_ox_value *a, *b;
@@ -116,7 +116,7 @@ OX_RULE(qlinear_binary)
         6, 7);
 }
 
-/* Means over all but samples and channels, which are kept as ones. */
+/* Means over all dimensions but samples and channels, which keep length 1. */
 static struct mase_node *global_mean(struct mase_ox_import *im, struct mase_node *x)
 {
     struct mase_arg dims[MASE_MAX_RANK];
@@ -130,7 +130,7 @@ static struct mase_node *global_mean(struct mase_ox_import *im, struct mase_node
                              ARG_BOOL(true));
 }
 
-/* Of one operand, between codes. */
+/* An operation of one operand between dequantising and quantising. */
 OX_RULE(qlinear_unary)
 {
     struct mase_ox_value *a = mase_ox_in(im, 0);
@@ -169,14 +169,15 @@ static struct mase_node *as_floats(struct mase_ox_import *im, struct mase_ox_val
     return mase_ox_constant(im, &f);
 }
 
-/* Is it one of the types of 8 bits? */
+/* Is it an 8-bit type? */
 static bool is_byte(struct mase_ox_import *im, const struct mase_ox_value *v)
 {
     const int type = mase_ox_value_type(im, v);
     return type == MASE_ONNX_UINT8 || type == MASE_ONNX_INT8;
 }
 
-/* Input i less its zero point. rows: there may be one for each row, or channel of a weight. */
+/* Input i minus its zero point. rows: a zero point for each row, or each channel of a weight, is
+ * allowed. */
 static struct mase_node *centred(struct mase_ox_import *im, int at, int zero_at, bool rows)
 {
     struct mase_ox_value *v = mase_ox_in(im, at), *z = mase_ox_in(im, zero_at);
@@ -194,13 +195,13 @@ static struct mase_node *centred(struct mase_ox_import *im, int at, int zero_at,
         return x;
     if (s->rank == 1 && s->dim[0] == 1)
         zero = EMIT(im, MASE_OP_reshape, ARG_NODE(zero), mase_ox_list(im, NULL, 0));
-    else if (s->rank == 1 && rows) /* broadcast along what comes behind */
+    else if (s->rank == 1 && rows) /* broadcast along the trailing dimensions */
         for (int d = 1; d < mase_ox_rank(im, x); d++)
             zero = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(zero), ARG_INT(-1));
     return EMIT(im, MASE_OP_sub, ARG_NODE(x), ARG_NODE(zero));
 }
 
-/* Products of bytes of which float32 holds every sum. */
+/* Products of bytes, so many that float32 holds every sum. */
 enum { MOST_PRODUCTS = (1 << 24) / (255 * 255) };
 
 OX_RULE(matmul_integer)
@@ -237,7 +238,7 @@ OX_RULE(conv_integer)
     return mase_ox_out(im, 0, mase_ox_cast(im, mase_ox_conv(im, data, weight, NULL), MASE_I32));
 }
 
-/* ---- scales by the values ---- */
+/* ---- scales from the values ---- */
 
 static struct mase_node *extreme(struct mase_ox_import *im, struct mase_node *x, enum mase_op op,
                                  const char *name)

@@ -7,10 +7,10 @@
 
 struct attention {
     struct mase_node *q, *k, *v; /* (N, heads, length, width) */
-    struct mase_node *bias;      /* what is added to the products; NULL: nothing */
-    int64_t past;                /* keys before this block */
-    struct mase_node *valid;     /* keys of each sample that are there; NULL: all */
-    bool flat;                   /* heads and width came as one dimension */
+    struct mase_node *bias;      /* added to the products; NULL: none */
+    int64_t past;                /* keys of earlier blocks */
+    struct mase_node *valid;     /* number of keys of each sample; NULL: all */
+    bool flat;                   /* heads and width come as one dimension */
 };
 
 /* (N, length, heads * width) as (N, heads, length, width). */
@@ -49,7 +49,7 @@ static bool read_heads(struct mase_ox_import *im, struct attention *a)
     return !im->status;
 }
 
-/* Keys and values of earlier blocks come first. */
+/* Concatenate keys and values of earlier blocks with these. */
 static bool read_past(struct mase_ox_import *im, struct attention *a)
 {
     struct mase_ox_value *key = mase_ox_in(im, 4), *value = mase_ox_in(im, 5),
@@ -90,7 +90,7 @@ static struct mase_node *counting(struct mase_ox_import *im, int64_t n)
     return mase_ox_emit_kw(im, MASE_OP_arange, &count, 1, &key, &type, 1);
 }
 
-/* The places of queries less those of keys, (length, keys), or for each sample. */
+/* Positions of queries minus those of keys, (length, keys), or for each sample. */
 static struct mase_node *distances(struct mase_ox_import *im, const struct attention *a)
 {
     const int64_t queries = mase_ox_tensor(im, a->q)->shape.dim[2],
@@ -142,9 +142,9 @@ static bool read_masks(struct mase_ox_import *im, struct attention *a)
     return !im->status;
 }
 
-/* ---- the whole ---- */
+/* ---- attention ---- */
 
-/* Heads of queries share those of keys. */
+/* Repeat the heads of keys and values for grouped queries. */
 static void share_heads(struct mase_ox_import *im, struct attention *a)
 {
     const int64_t q = mase_ox_tensor(im, a->q)->shape.dim[1],
@@ -167,7 +167,7 @@ OX_RULE(attention)
                  softcap = mase_ox_attr_float(im, "softcap", 0.0);
     const int64_t mode = mase_ox_attr_int(im, "qk_matmul_output_mode", 0);
     const bool has_scale = mase_ox_has_attr(im, "scale");
-    (void)mase_ox_attr_int(im, "softmax_precision", 1); /* we compute in double */
+    (void)mase_ox_attr_int(im, "softmax_precision", 1); /* the reference computes in double */
     if (!read_heads(im, &a) || !read_past(im, &a) || !read_masks(im, &a))
         return im->status;
     share_heads(im, &a);
@@ -184,7 +184,7 @@ OX_RULE(attention)
                   ARG_FLOAT(softcap));
     struct mase_node *sum = a.bias ? EMIT(im, MASE_OP_add, ARG_NODE(qk), ARG_NODE(a.bias)) : qk;
     struct mase_node *p = EMIT(im, MASE_OP_softmax, ARG_NODE(sum), ARG_INT(-1));
-    if (a.bias) { /* who may look at nothing sees nothing */
+    if (a.bias) { /* a query without any key gets zeros */
         struct mase_node *most =
             EMIT(im, MASE_OP_amax, ARG_NODE(a.bias), ARG_INT(-1), ARG_BOOL(true));
         p = EMIT(im, MASE_OP_where,
@@ -200,7 +200,7 @@ OX_RULE(attention)
     return mase_ox_out(im, 0, y);
 }
 
-/* Pairs of values, half a width apart or neighbours, turned by angles of their place. */
+/* Rotate pairs of values, half a width apart or adjacent, by angles of their position. */
 static struct mase_node *turn(struct mase_ox_import *im, struct mase_node *x,
                               struct mase_node *cosine, struct mase_node *sine, int64_t width,
                               bool interleaved)

@@ -1,6 +1,6 @@
 /*
- * rules_dense.c - products and convolutions. Where the weights are tensors of the model they are
- * layers, else calls of functions.
+ * rules_dense.c - products and convolutions. Weights that are tensors of the model give layers,
+ * others give function calls.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const struct mase_shape *shape_of(struct mase_ox_import *im, const struct
 
 /* ---- products ---- */
 
-/* The only use of output 0, if there is only one and it is this operation; else NULL. */
+/* The user of output 0, if it has one use, by this operation; else NULL. */
 static const struct mase_onnx_node *only_use(struct mase_ox_import *im, const char *op)
 {
     const struct mase_ox_use *u = mase_map_get(&im->uses, im->node->output.items[0]);
@@ -31,9 +31,9 @@ static bool weight_fits(struct mase_ox_import *im, struct mase_ox_value *v, int 
     return mase_ox_fits_layer(im, mase_ox_weight(im, v, &unused), rank);
 }
 
-/* Is the bias of a layer the number that it is where the layer is computed in integers? These round
- * it to the scale of the products where one of the scales is no power of two (int_sum.c); what is
- * added behind the layer is not rounded. */
+/* Must the bias stay exact when the layer is computed in integers? Integers round a bias to the
+ * scale of the products if a scale is not a power of two (int_sum.c); a bias that is added after
+ * the layer is not rounded. */
 static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
                        struct mase_ox_value *weight, struct mase_ox_value *bias)
 {
@@ -46,7 +46,7 @@ static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
     bool scaled = x && !mase_ox_is_power(x->scale[0]), whole = true;
     for (int64_t k = 0; k < w->count; k++)
         scaled |= !mase_ox_is_power(w->scale[k]);
-    if (!x) /* sums that are not rounded, whose scale is not known here */
+    if (!x) /* sums without rounding, whose scale is unknown */
         return !scaled;
     for (int64_t k = 0; b && k < mase_tensor_count(b); k++) {
         const double step = x->scale[0] * w->scale[k < w->count ? k : 0],
@@ -58,8 +58,8 @@ static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
     return b != NULL;
 }
 
-/* What the node behind adds to the result, one number for each output: a vector, or of a
- * convolution one with so many dimensions of length 1 behind. */
+/* The operand that the next node adds to the result, one number for each output: a vector, or for a
+ * convolution one with trailing dimensions of length 1. */
 static struct mase_ox_value *bias_behind(struct mase_ox_import *im, struct mase_ox_value *data,
                                          struct mase_ox_value *weight,
                                          const struct mase_onnx_node *add, int64_t outputs,
@@ -77,7 +77,7 @@ static struct mase_ox_value *bias_behind(struct mase_ox_import *im, struct mase_
                : NULL;
 }
 
-/* x w^T + b, as a layer. The weight of the model may be its transpose, and rounded as x may be. */
+/* x w^T + b as a layer. The model's weight may be transposed, and rounded as x may be. */
 static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_value *data,
                                       struct mase_ox_value *weight, struct mase_ox_value *bias,
                                       bool transposed)
@@ -106,7 +106,7 @@ static struct mase_node *linear_layer(struct mase_ox_import *im, struct mase_ox_
     return mase_ox_emit_layer(im, path, x);
 }
 
-/* Is it data in float32, of two dimensions or more, that no constant decides? */
+/* Is it float32 data of rank 2 or more, not a constant? */
 static bool is_data(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     const struct mase_ox_qparams *unused;
@@ -140,7 +140,8 @@ OX_RULE(gemm)
     const int64_t ta = mase_ox_attr_int(im, "transA", 0), tb = mase_ox_attr_int(im, "transB", 0);
     struct mase_ox_value *x = mase_ox_in(im, 0), *w = mase_ox_in(im, 1), *c = mase_ox_in(im, 2);
     if (im->scope->opset < 7)
-        (void)mase_ox_attr_int(im, "broadcast", 0); /* what does not fit without is refused */
+        (void)mase_ox_attr_int(im, "broadcast",
+                               0); /* operands that do not fit without it are refused */
     if (im->status || !x || !w)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
     const struct mase_onnx_node *add = only_use(im, "Add");
@@ -204,7 +205,7 @@ static bool read_each(struct mase_ox_import *im, const char *name, int64_t *v, i
     return !im->status;
 }
 
-/* What is put around x so that every stride gives one result. */
+/* Pads that give one result for each stride. */
 static void same_pads(struct mase_ox_import *im, struct mase_ox_window *w, struct mase_node *x,
                       bool upper)
 {
@@ -278,7 +279,7 @@ bool mase_ox_is_symmetric(const struct mase_ox_window *w)
     return true;
 }
 
-/* Spatial pads become part of x. */
+/* Pad x explicitly. */
 struct mase_node *mase_ox_pad_window(struct mase_ox_import *im, struct mase_ox_window *w,
                                      struct mase_node *x, double value)
 {
@@ -298,7 +299,7 @@ struct conv {
     int64_t groups, output_padding[3];
     struct mase_ox_value *data, *weight, *bias;
     struct mase_node *x;
-    const struct mase_ox_qparams *x_qparams; /* of a layer */
+    const struct mase_ox_qparams *x_qparams; /* of the layer */
 };
 
 static const enum mase_op conv_ops[] = { MASE_OP_conv1d, MASE_OP_conv2d, MASE_OP_conv3d };
@@ -380,7 +381,7 @@ static bool read_conv(struct mase_ox_import *im, struct conv *c, bool transposed
     return mase_ox_read_window(im, &c->w, c->x, shape_of(im, c->weight)->dim + 2);
 }
 
-/* x as it is multiplied: a layer rounds it itself, after zeros were put around it. */
+/* The data operand: a layer rounds it after padding. */
 static bool take_data(struct mase_ox_import *im, struct conv *c)
 {
     const bool layer = conv_fits_layer(im, c);
@@ -396,7 +397,7 @@ struct mase_node *mase_ox_conv(struct mase_ox_import *im, struct mase_ox_value *
         return NULL;
     const bool layer = take_data(im, &c), even = mase_ox_is_symmetric(&c.w);
     if (!even && c.x_qparams && !mase_ox_qparams_have_zero(c.x_qparams)) {
-        c.x = mase_ox_node_of(im, c.data); /* zeros around it are not rounded */
+        c.x = mase_ox_node_of(im, c.data); /* padding is not rounded */
         c.x_qparams = NULL;
     }
     if (!even)
@@ -418,7 +419,7 @@ OX_RULE(conv)
     return mase_ox_out(im, 0, y);
 }
 
-/* Pads that give the asked shape, or that of SAME: input times stride. */
+/* Pads that give the requested shape, or for SAME the input times the stride. */
 static bool solve_transposed(struct mase_ox_import *im, struct conv *c)
 {
     int count = 0;
@@ -445,7 +446,7 @@ static bool solve_transposed(struct mase_ox_import *im, struct conv *c)
     return !im->status;
 }
 
-/* Positions before..n - after of the spatial dimensions. */
+/* Slice positions before..n - after of the spatial dimensions. */
 static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
                              const struct mase_ox_window *w)
 {

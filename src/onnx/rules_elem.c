@@ -1,5 +1,5 @@
 /*
- * rules_elem.c - operations on each value by itself: activations, arithmetic, comparison, types.
+ * rules_elem.c - elementwise operations: activations, arithmetic, comparison, types.
  */
 #include <float.h>
 #include <math.h>
@@ -42,7 +42,7 @@ OX_RULE(elu)
     return with_alpha(im, 1.0);
 }
 
-/* PyTorch's selu has ONNX's defaults; others are spelt out. */
+/* PyTorch's selu has ONNX's defaults; other constants need an expression. */
 OX_RULE(selu)
 {
     const float alpha = (float)mase_ox_attr_float(im, "alpha", 1.67326319217681884765625);
@@ -108,14 +108,14 @@ OX_RULE(swish)
     return GIVE(im, MASE_OP_mul, ARG_NODE(x), ARG_NODE(s));
 }
 
-/* The slope broadcasts as everything does, not along the channels as PyTorch's. */
+/* The slope broadcasts by ONNX's rules, not along the channels as PyTorch's. */
 OX_RULE(prelu)
 {
     struct mase_node *x = mase_ox_x(im, 0), *slope = mase_ox_x(im, 1);
     const int rank = mase_ox_rank(im, x);
     for (int d = 2; im->scope->opset < 7 && d < rank && mase_ox_rank(im, slope) < rank - 1; d++)
-        slope =
-            EMIT(im, MASE_OP_unsqueeze, ARG_NODE(slope), ARG_INT(-1)); /* it was that of channels */
+        slope = EMIT(im, MASE_OP_unsqueeze, ARG_NODE(slope),
+                     ARG_INT(-1)); /* for PyTorch the slope of channels */
     struct mase_node *below = EMIT(im, MASE_OP_lt, ARG_NODE(x), ARG_INT(0));
     struct mase_node *scaled = EMIT(im, MASE_OP_mul, ARG_NODE(slope), ARG_NODE(x));
     return GIVE(im, MASE_OP_where, ARG_NODE(below), ARG_NODE(scaled), ARG_NODE(x));
@@ -135,14 +135,14 @@ OX_RULE(isinf)
     return mase_ox_out(im, 0, y);
 }
 
-/* The node: the ratio is what training would drop. */
+/* The output is x: the ratio matters in training only. */
 OX_RULE(dropout)
 {
     double p = mase_ox_attr_float(im, "ratio", 0.5);
     double training = 0.0;
     struct mase_ox_value *ratio = mase_ox_in(im, 1), *mode = mase_ox_in(im, 2);
     struct mase_node *x = mase_ox_x(im, 0);
-    (void)mase_ox_attr_int(im, "seed", 0); /* numbers are drawn in training alone, from our seed */
+    (void)mase_ox_attr_int(im, "seed", 0); /* used in training only, where our own seed counts */
     if (im->scope->opset < 7)
         training = !mase_ox_attr_int(im, "is_test", 0);
     if (mode)
@@ -173,7 +173,7 @@ static struct mase_node *absorbed(struct mase_ox_import *im)
     return mase_ptrmap_get(&im->absorbed, im->node);
 }
 
-/* Before opset 7 the second operand said where its dimensions lie in the first. */
+/* Before opset 7 an attribute said which dimensions of the first operand the second matches. */
 static struct mase_node *align_operand(struct mase_ox_import *im, struct mase_node *x,
                                        struct mase_node *y)
 {
@@ -193,7 +193,7 @@ static struct mase_node *align_operand(struct mase_ox_import *im, struct mase_no
 
 OX_RULE(binary)
 {
-    if (absorbed(im)) /* the bias of a linear layer */
+    if (absorbed(im)) /* fused as the bias of a linear layer */
         return mase_ox_out(im, 0, absorbed(im));
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
     struct mase_arg a = ARG_NODE(x), b = ARG_NODE(y);
@@ -207,7 +207,7 @@ OX_RULE(binary)
     return GIVE(im, im->rule->op, a, b);
 }
 
-/* Integers are divided towards zero. */
+/* Integer division truncates. */
 OX_RULE(div)
 {
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
@@ -225,7 +225,7 @@ OX_RULE(div)
     return mase_ox_out(im, 0, mase_ox_cast(im, q, mase_ox_dtype(im, x)));
 }
 
-/* The result is of the base's type. */
+/* The result has the type of the base. */
 OX_RULE(pow)
 {
     struct mase_node *x = mase_ox_x(im, 0), *y = mase_ox_x(im, 1);
@@ -261,7 +261,8 @@ OX_RULE(where)
 
 /* ---- any number of operands ---- */
 
-/* One number below which there is none: ch convert parts values from a rounding so. */
+/* Is it the lowest number of its type? ch convert writes such a Max between a value and its
+ * rounding. */
 static bool is_least(struct mase_ox_import *im, struct mase_ox_value *v)
 {
     double number;
@@ -285,7 +286,7 @@ OX_RULE(variadic_max)
     struct mase_ox_value *x = mase_ox_in(im, 0);
     if (x && !x->init && im->node->input.count == 2 && is_least(im, mase_ox_in(im, 1))) {
         x->shared = true;
-        return mase_ox_set_value(im, 0, *x); /* rounded or not, as it is */
+        return mase_ox_set_value(im, 0, *x); /* the value as it is, rounded or not */
     }
     return mase_ox_out(im, 0, combine(im, MASE_OP_max, "torch.maximum"));
 }
@@ -362,8 +363,7 @@ static bool computed_type(struct mase_ox_import *im, int64_t type, enum mase_dty
     return false;
 }
 
-/* A tensor of the file, of a type that is not computed with, as one that holds every value of it.
- */
+/* Convert a tensor of a type without arithmetic to one that holds every value. */
 static bool widen(struct mase_ox_import *im, struct mase_ox_value *v, enum mase_dtype dtype)
 {
     const enum mase_dtype from = v && !v->node && v->init ? v->like.dtype : MASE_F32;
@@ -385,7 +385,7 @@ static bool widen(struct mase_ox_import *im, struct mase_ox_value *v, enum mase_
 OX_RULE(cast)
 {
     enum mase_dtype dtype = MASE_F32;
-    (void)mase_ox_attr_int(im, "saturate", 1); /* of 8-bit floats alone */
+    (void)mase_ox_attr_int(im, "saturate", 1); /* for 8-bit floats only */
     (void)mase_ox_attr_text(im, "round_mode", "up");
     if (mase_onnx_dtype(&dtype, mase_ox_attr_int(im, "to", 0)) &&
         widen(im, mase_ox_in(im, 0), dtype))

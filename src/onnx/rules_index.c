@@ -1,10 +1,10 @@
 /*
- * rules_index.c - what indices pick, and where they put values.
+ * rules_index.c - Gather, Scatter and related operations.
  */
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
 
-/* Indices that count from the end are those of the elements. */
+/* Negative indices count from the end. */
 static struct mase_node *wrapped(struct mase_ox_import *im, struct mase_node *index,
                                  struct mase_arg n)
 {
@@ -60,7 +60,7 @@ OX_RULE(gather)
     const int axis = mase_ox_axis(im, asked, mase_ox_rank(im, x));
     MASE_TRY(im->status);
     const struct mase_tensor *t = mase_ox_tensor(im, index);
-    if (known->known && t->shape.rank == 0) { /* one of them, of which no dimension is left */
+    if (known->known && t->shape.rank == 0) { /* a scalar index removes the dimension */
         const int64_t at = mase_ox_element(t, 0), n = mase_ox_tensor(im, x)->shape.dim[axis];
         if (at < -n || at >= n)
             return mase_ox_fail(im, MASE_EVALUE, "index %lld is outside of %lld elements",
@@ -95,7 +95,8 @@ OX_RULE(scatter_elements)
     return GIVE(im, MASE_OP_scatter, ARG_NODE(x), ARG_INT(axis), ARG_NODE(index), ARG_NODE(src));
 }
 
-/* The last dimension of the indices picks along the first ones of the data: they become one. */
+/* The last dimension of the indices indexes the first dimensions of the data: flatten both to one
+ * index. */
 static struct mase_node *flat_index(struct mase_ox_import *im, struct mase_node *x,
                                     struct mase_node *index, int from, int depth)
 {
@@ -130,7 +131,7 @@ OX_RULE(gather_nd)
     return mase_ox_out(im, 0, gather_by(im, x, 0, at));
 }
 
-/* Dimensions before last as one; there may be none. */
+/* Flatten the dimensions before `last` into one, of length 1 if there are none. */
 static struct mase_node *joined(struct mase_ox_import *im, struct mase_node *x, int last)
 {
     return last == 0  ? EMIT(im, MASE_OP_unsqueeze, ARG_NODE(x), ARG_INT(0))
@@ -138,8 +139,8 @@ static struct mase_node *joined(struct mase_ox_import *im, struct mase_node *x, 
                       : x;
 }
 
-/* Slices of the data, picked by the last dimension of the indices, are replaced: their dimensions
- * become one, and the indices are spread over what a slice has. */
+/* Replace slices of the data, chosen by the last dimension of the indices: flatten the indexed
+ * dimensions, and expand the indices over a slice. */
 OX_RULE(scatter_nd)
 {
     struct mase_node *x = mase_ox_x(im, 0), *index = as_index(im, mase_ox_x(im, 1)),

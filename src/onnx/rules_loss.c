@@ -1,11 +1,11 @@
 /*
- * rules_loss.c - losses that are part of a model.
+ * rules_loss.c - losses within a model.
  */
 #include "onnx/import_parts.h"
 
-/* What of each position counts, and how much; NULL: all of it. */
+/* Weights of positions; NULL: all count alike. */
 struct counting {
-    struct mase_node *target; /* without what is ignored, which is class 0 */
+    struct mase_node *target; /* ignored targets are class 0 */
     struct mase_node *weight, *valid;
 };
 

@@ -56,7 +56,7 @@ OX_RULE(average_pool)
     struct mase_node *y = average(im, &w, mase_ox_pad_window(im, &w, x, 0.0), 0, true);
     if (with_pads)
         return mase_ox_out(im, 0, y);
-    /* what was averaged has zeros around it: so many of a window are none */
+    /* PyTorch counts the padding: divide by the number of values in the window */
     struct mase_node *ones = EMIT(im, MASE_OP_ones_like, ARG_NODE(x));
     struct mase_node *part =
         average(im, &again, mase_ox_pad_window(im, &again, ones, 0.0), 0, true);
@@ -256,7 +256,7 @@ OX_RULE(layer_norm)
     const int axis = mase_ox_axis(im, mase_ox_attr_int(im, "axis", -1), mase_ox_rank(im, x));
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);
     struct mase_ox_value *w = mase_ox_in(im, 1), *b = mase_ox_in(im, 2);
-    (void)mase_ox_attr_int(im, "stash_type", 1); /* we compute in double */
+    (void)mase_ox_attr_int(im, "stash_type", 1); /* the reference computes in double */
     MASE_TRY(im->status);
     const struct mase_arg dims = trailing(im, x, axis);
     MASE_TRY(norm_statistics(im, x, axis, eps));
@@ -297,7 +297,7 @@ OX_RULE(rms_norm)
     return GIVE(im, MASE_OP_mul, ARG_NODE(y), ARG_NODE(scale));
 }
 
-/* Scale and bias are those of each channel; until opset 20, of each group. */
+/* Scale and bias are for each channel; until opset 20, for each group. */
 OX_RULE(group_norm)
 {
     const double eps = mase_ox_attr_float(im, "epsilon", 1e-5f);

@@ -15,8 +15,8 @@
 struct cell {
     enum mase_op op;
     int gates;
-    int order[4];                   /* which of ONNX's gates is PyTorch's first, second ... */
-    const char *const *activations; /* of one direction; the others are not computed */
+    int order[4];                   /* index of PyTorch's gates in ONNX's order */
+    const char *const *activations; /* of one direction; no others are supported */
 };
 
 static const char *const rnn_activations[] = { "Tanh", NULL };
@@ -39,7 +39,7 @@ static bool same_text(const struct mase_onnx_bytes *s, const char *word)
     return s->size == strlen(word) && memcmp(s->data, word, s->size) == 0;
 }
 
-/* The default ones, in every direction. */
+/* Activations must be the default, in every direction. */
 static void check_activations(struct mase_ox_import *im, const struct sequence *s)
 {
     const struct mase_onnx_attribute *a = mase_ox_attr(im, "activations");
@@ -93,7 +93,7 @@ static bool read_sequence(struct mase_ox_import *im, struct sequence *s, struct 
     return true;
 }
 
-/* Rows of one direction, gate by gate as PyTorch has them, `from` rows into it. */
+/* Fill the rows of one direction in PyTorch's order of gates, from row `from` on. */
 static void fill_gates(struct mase_ox_import *im, const struct sequence *s, const char *path,
                        const char *name, const struct mase_tensor *t, int direction, int64_t from,
                        int64_t width)

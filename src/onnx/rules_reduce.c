@@ -1,5 +1,5 @@
 /*
- * rules_reduce.c - along axes: sums and their like, softmax, order.
+ * rules_reduce.c - operations along axes: reductions, softmax, sorting.
  */
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
@@ -9,7 +9,7 @@
 struct reduction {
     struct mase_node *x;
     struct mase_arg axes;
-    bool keep, nothing; /* nothing: no axis at all */
+    bool keep, nothing; /* nothing: reduces no axis */
 };
 
 static bool read_reduction(struct mase_ox_import *im, struct reduction *r)
@@ -37,7 +37,7 @@ static bool read_reduction(struct mase_ox_import *im, struct reduction *r)
     return !im->status;
 }
 
-/* The reduction of y by op. */
+/* Reduce y by op. */
 static struct mase_node *reduce(struct mase_ox_import *im, const struct reduction *r,
                                 enum mase_op op, struct mase_node *y)
 {
@@ -53,7 +53,7 @@ OX_RULE(reduce)
     return mase_ox_out(im, 0, mase_ox_cast(im, reduce(im, &r, im->rule->op, r.x), dtype));
 }
 
-/* One dimension at a time, from the last: a product has no other form. */
+/* One dimension at a time, from the last, since prod takes one. */
 OX_RULE(reduce_prod)
 {
     struct reduction r;
@@ -70,7 +70,7 @@ OX_RULE(reduce_prod)
     return mase_ox_out(im, 0, mase_ox_cast(im, y, dtype));
 }
 
-/* The sum of what is made of the values. */
+/* The sum of a function of the values. */
 static struct mase_node *sum_of(struct mase_ox_import *im, const struct reduction *r,
                                 struct mase_node *made)
 {
@@ -145,7 +145,7 @@ OX_RULE(arg_extreme)
 
 /* ---- softmax ---- */
 
-/* Until opset 12 all dimensions from axis on were one, and axis was 1 unless said. */
+/* Until opset 12 softmax flattens all dimensions from axis on, and axis is 1 by default. */
 static enum mase_status along_axis(struct mase_ox_import *im,
                                    struct mase_node *(*f)(struct mase_ox_import *,
                                                           struct mase_node *, int))
@@ -175,7 +175,7 @@ OX_RULE(softmax)
     return along_axis(im, soft);
 }
 
-/* 1 for the first of the largest, else 0. */
+/* 1 for the first of the largest values, else 0. */
 static struct mase_node *hard(struct mase_ox_import *im, struct mase_node *x, int axis)
 {
     const int rank = mase_ox_rank(im, x);
@@ -227,7 +227,7 @@ OX_RULE(cumsum)
     struct mase_node *from = reverse ? flip(im, x, axis) : x;
     struct mase_node *y =
         mase_ox_cast(im, EMIT(im, MASE_OP_cumsum, ARG_NODE(from), ARG_INT(axis)), dtype);
-    if (exclusive) { /* each without itself: the sums one place further */
+    if (exclusive) { /* exclusive sums lie one position further */
         int64_t before[MASE_MAX_RANK] = { 0 }, after[MASE_MAX_RANK] = { 0 };
         before[axis] = 1;
         after[axis] = -1;
@@ -247,7 +247,7 @@ OX_RULE(one_hot)
     int order[MASE_MAX_RANK];
     if (!v || !mase_ox_number(im, v, &depth) || depth < 1)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "its depth is below 1");
-    /* places outside of the depth are in no class: compare, do not index */
+    /* an index out of range belongs to no class, so compare instead of indexing */
     const char *key = "dtype";
     const struct mase_arg n = ARG_INT(mase_ox_whole(depth)), type = mase_ox_type(MASE_I64);
     struct mase_node *classes = mase_ox_emit_kw(im, MASE_OP_arange, &n, 1, &key, &type, 1);

@@ -1,8 +1,8 @@
 /*
  * rules_resize.c - Resize and Upsample: along each axis a product with a constant matrix.
  *
- * Whatever the mode, a value of the result is a sum of values of the input at fixed places, times
- * numbers that follow from the lengths alone. So the rule computes these numbers.
+ * In any mode a value of the result is a weighted sum of input values, with weights that depend on
+ * the lengths only. The rule computes these weights.
  */
 #include <math.h>
 
@@ -13,12 +13,12 @@ struct resize {
     const char *mode, *coordinates, *nearest;
     double cubic, outside;
     bool exclude, antialias;
-    /* of the axis under way */
+    /* the current axis */
     int64_t in, out;
     double scale, from, to; /* from, to: the region of tf_crop_and_resize */
 };
 
-/* Where place y of the result lies in the input. */
+/* The position in the input that position y of the result samples. */
 static double source(const struct resize *r, double y)
 {
     const double width = r->scale * (double)r->in, last = (double)r->in - 1;
@@ -51,7 +51,7 @@ static double linear(double x)
     return fabs(x) < 1 ? 1 - fabs(x) : 0.0;
 }
 
-/* The neighbour that nearest takes. */
+/* The neighbour that mode nearest takes. */
 static double nearest(const struct resize *r, double x)
 {
     if (mase_streq(r->nearest, "floor"))
@@ -68,7 +68,7 @@ static int64_t within(double k, int64_t n)
     return k < 0 ? 0 : k > (double)n - 1 ? n - 1 : (int64_t)k;
 }
 
-/* Column y of the matrix, (in): what each value counts. */
+/* Column y of the matrix, (in): the weight of each input value. */
 static void weigh(const struct resize *r, double *column, int64_t y)
 {
     const double x = source(r, (double)y);
@@ -95,7 +95,7 @@ static void weigh(const struct resize *r, double *column, int64_t y)
         column[k] /= all;
 }
 
-/* The dimension as a product with the matrix, (in, out). */
+/* Resize one dimension by a product with the matrix, (in, out). */
 static struct mase_node *resize_axis(struct mase_ox_import *im, const struct resize *r,
                                      struct mase_node *x, int axis)
 {
@@ -118,7 +118,7 @@ static struct mase_node *resize_axis(struct mase_ox_import *im, const struct res
     const int last = mase_ox_rank(im, x) - 1;
     x = axis == last ? x : EMIT(im, MASE_OP_transpose, ARG_NODE(x), ARG_INT(axis), ARG_INT(last));
     x = EMIT(im, MASE_OP_matmul, ARG_NODE(x), ARG_NODE(mase_ox_constant(im, &t)));
-    if (any_outside) { /* these are the number that is asked for, not sums */
+    if (any_outside) { /* positions outside get the extrapolation value */
         struct mase_tensor o =
             mase_tensor(&im->arena, MASE_DTYPE_BOOL, &(struct mase_shape){ 1, { r->out } }, true);
         for (int64_t y = 0; y < r->out; y++) {
@@ -132,7 +132,7 @@ static struct mase_node *resize_axis(struct mase_ox_import *im, const struct res
                         : EMIT(im, MASE_OP_transpose, ARG_NODE(x), ARG_INT(axis), ARG_INT(last));
 }
 
-/* Numbers of an input that must be known. */
+/* The elements of a constant input. */
 static const double *numbers(struct mase_ox_import *im, struct mase_ox_value *v, int *count)
 {
     struct mase_node *n = v ? mase_ox_node_of(im, v) : NULL;
@@ -155,7 +155,7 @@ static const double *numbers(struct mase_ox_import *im, struct mase_ox_value *v,
 struct lengths {
     const double *scales, *sizes, *roi;
     const int64_t *axes;
-    int count; /* of axes */
+    int count; /* number of axes */
 };
 
 static bool read_lengths(struct mase_ox_import *im, struct lengths *l, int rank)
@@ -180,7 +180,7 @@ static bool read_lengths(struct mase_ox_import *im, struct lengths *l, int rank)
     return true;
 }
 
-/* One scale for all axes, so that none is larger, or smaller, than asked. */
+/* One scale for all axes, so that none exceeds, or falls below, the requested size. */
 static double common_scale(struct mase_ox_import *im, const struct lengths *l, struct mase_node *x,
                            bool larger)
 {
@@ -273,9 +273,9 @@ OX_RULE(resize)
     return mase_ox_out(im, 0, resize_all(im, &r, &l, x, policy));
 }
 
-/* ---- places that are given ---- */
+/* ---- sampling at given positions ---- */
 
-/* PyTorch's, whose words for modes ONNX has changed. */
+/* PyTorch's grid_sample; ONNX has renamed the modes. */
 OX_RULE(grid_sample)
 {
     const char *mode = mase_ox_attr_text(im, "mode", im->scope->opset < 20 ? "bilinear" : "linear"),

@@ -1,12 +1,12 @@
 /*
- * rules_shape.c - operations that move values: shapes, axes, slices, indices, constants.
+ * rules_shape.c - shapes, axes, slices, constants.
  */
 #include <string.h>
 
 #include "ir/shape/shape.h"
 #include "onnx/import_parts.h"
 
-/* Attribute or input: axes moved from the one to the other. */
+/* Axes from the attribute, or in later opsets the input. */
 static const int64_t *axes_of(struct mase_ox_import *im, int input, int *count, bool *has)
 {
     struct mase_ox_value *v = mase_ox_in(im, input);
@@ -18,7 +18,7 @@ static const int64_t *axes_of(struct mase_ox_import *im, int input, int *count, 
 
 /* ---- reshaping ---- */
 
-/* Dimension d of the target that says 0: that of x. */
+/* A 0 in the target copies dimension d of x. */
 static struct mase_arg kept(struct mase_ox_import *im, struct mase_node *x, int d)
 {
     if (d < mase_ox_rank(im, x))
@@ -27,8 +27,8 @@ static struct mase_arg kept(struct mase_ox_import *im, struct mase_node *x, int 
     return ARG_INT(0);
 }
 
-/* A file with one size of batch has it in its shapes: where the first length is that, and the
- * input's first is the batch, the result's is, too. */
+/* A file with a fixed batch has it in its target shapes: if the first length equals the batch and
+ * the input's first dimension is the batch, so is the result's. */
 static bool stands_for_batch(struct mase_ox_import *im, struct mase_node *x,
                              const struct mase_arg *first)
 {
@@ -61,7 +61,7 @@ OX_RULE(reshape)
     return mase_ox_out(im, 0, mase_ox_reshape(im, x, dims, count));
 }
 
-/* Two dimensions, the second from axis on. */
+/* Flatten to two dimensions, the second from axis on. */
 OX_RULE(flatten)
 {
     struct mase_node *x = mase_ox_x(im, 0);
@@ -143,7 +143,7 @@ OX_RULE(transpose)
     return mase_ox_out(im, 0, mase_ox_permute(im, x, order, rank));
 }
 
-/* Broadcast both ways. */
+/* Bidirectional broadcast. */
 OX_RULE(expand)
 {
     struct mase_node *x = mase_ox_x(im, 0);
