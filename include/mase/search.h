@@ -38,7 +38,8 @@ struct mase_search_opts {
     const int32_t *class_map; /* the network's class for each of the data's; NULL: the same */
     int64_t batch_size;       /* of num_samples, and of networks that mix samples */
     uint64_t seed;
-    int workers; /* trials at a time; 0: one */
+    const struct mase_value *training; /* options of ch train, for runners that train; or NULL */
+    int workers;                       /* trials at a time; 0: one */
 };
 enum mase_status mase_search_new(struct mase_search **out, const struct mase_search_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
@@ -64,7 +65,9 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
                                  const struct mase_search_run_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* The network of a trial, until another is asked for or evaluated. */
+/* Do trials train? */
+bool mase_search_trains(const struct mase_search *s);
+/* The network of a trial, trained if trials train, until another is asked for or evaluated. */
 enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
                                      const struct mase_trial *t,
                                      struct mase_err *err) MASE_MUST_CHECK;

@@ -22,8 +22,29 @@ void mase_candidate_init(struct mase_candidate *c, const struct mase_search *s)
         }
 }
 
+static void drop_copy(struct mase_candidate *c)
+{
+    mase_predictor_free(c->of_trained);
+    mase_graph_free(c->trained);
+    c->of_trained = NULL;
+    c->trained = NULL;
+}
+
+void mase_candidate_copy(struct mase_candidate *c)
+{
+    drop_copy(c);
+    c->trained = mase_graph_clone(c->graph);
+    mase_graph_own_weights(c->trained);
+}
+
+struct mase_graph *mase_candidate_network(struct mase_candidate *c)
+{
+    return c->trained ? c->trained : c->graph;
+}
+
 void mase_candidate_release(struct mase_candidate *c)
 {
+    drop_copy(c);
     mase_predictor_free(c->predictor);
     mase_format_choices_release(&c->choices);
     mase_graph_free(c->graph);
@@ -62,6 +83,8 @@ static enum mase_status follow(struct mase_candidate *c, const struct mase_node 
 enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
                                      struct mase_err *err)
 {
+    drop_copy(c);
+    c->x = x;
     for (int i = 0; i < c->search->formats.sites; i++) {
         const struct mase_format_choice *choice;
         MASE_TRY(mase_format_choose(&choice, &c->choices, i, c->node[i], x, err));
@@ -77,7 +100,10 @@ enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
 /* Equal formats are one pointer. */
 void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c)
 {
-    for (int i = 0; i < c->search->formats.sites; i++) {
+    const struct mase_search *s = c->search;
+    for (int i = 0; i < s->training.count; i++)
+        mase_str_printf(out, "%a,", c->x[s->training.first + i]);
+    for (int i = 0; i < s->formats.sites; i++) {
         const struct mase_quant *q = c->quant[i];
         mase_str_addc(out, ';');
         for (int o = 0; o < MASE_OPERAND_COUNT && q && !q->bypass; o++)
@@ -89,11 +115,12 @@ enum mase_status mase_candidate_predictor(struct mase_predictor **p, struct mase
                                           struct mase_err *err)
 {
     const struct mase_search_opts *o = &c->search->opts;
+    struct mase_predictor **made = c->trained ? &c->of_trained : &c->predictor;
     const struct mase_predictor_opts opts = { .coupled_batch = o->batch_size,
-                                              .formats_change = true };
-    if (!c->predictor)
-        MASE_TRY(mase_predictor_new(&c->predictor, c->graph,
+                                              .formats_change = !c->trained };
+    if (!*made)
+        MASE_TRY(mase_predictor_new(made, mase_candidate_network(c),
                                     &mase_dataset_info(o->data)->data.sample, &opts, err));
-    *p = c->predictor;
+    *p = *made;
     return MASE_OK;
 }

@@ -20,6 +20,11 @@ struct mase_candidate {
     const struct mase_quant **quant;    /* what they have now; NULL: float */
     struct mase_format_choices choices; /* made so far */
     struct mase_predictor *predictor;   /* owned; NULL: to be made for the formats at hand */
+    struct mase_graph *trained;         /* owned; NULL: no runner has trained the network */
+    struct mase_predictor *of_trained;  /* owned; NULL: to be made */
+    const double *x;                    /* the point, borrowed while it is measured */
+    struct mase_study_run *run;         /* of the trial, for readings */
+    struct mase_trial *trial;
     struct mase_arena arena;
 };
 
@@ -29,10 +34,15 @@ void mase_candidate_release(struct mase_candidate *c);
 /* Give the network the formats of a point. */
 enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
                                      struct mase_err *err) MASE_MUST_CHECK;
+/* Begin a copy with weights of its own, to be trained: it is what is measured from then on, until
+ * the candidate moves. */
+void mase_candidate_copy(struct mase_candidate *c);
+/* The network that is measured. */
+struct mase_graph *mase_candidate_network(struct mase_candidate *c);
 /* What decides the measurements, where the points of two trials differ only in numbers that have no
  * effect: as text. */
 void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c);
-/* A predictor for the formats that the network has now; the candidate keeps it. */
+/* A predictor of the network that is measured; the candidate keeps it. */
 enum mase_status mase_candidate_predictor(struct mase_predictor **p, struct mase_candidate *c,
                                           struct mase_err *err) MASE_MUST_CHECK;
 

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "pass/transform/quantize_parts.h"
+#include "search/option_space.h"
 
 /* ---- keys ---- */
 
@@ -156,34 +157,8 @@ static enum mase_status check_choices(const struct mase_value *lists, struct mas
     return st;
 }
 
-/* Numbers that rise: then neighbours are alike. */
-static bool rises(const struct mase_value *list)
-{
-    for (int i = 0; i < list->count; i++) {
-        const struct mase_value *v = list->items[i];
-        if ((v->kind != MASE_INT && v->kind != MASE_FLOAT) ||
-            (i && mase_value_number(list->items[i - 1]) >= mase_value_number(v)))
-            return false;
-    }
-    return true;
-}
-
-static void add_dimension(struct mase_space *space, int *cap, struct mase_arena *a,
-                          const char *name, const struct mase_value *list)
-{
-    space->dimension =
-        mase_arena_grow(a, space->dimension, space->count, cap, sizeof *space->dimension);
-    space->dimension[space->count++] = (struct mase_dimension){ .name = name,
-                                                                .kind = MASE_DIMENSION_CHOICE,
-                                                                .high = list->count - 1,
-                                                                .step = 1,
-                                                                .choices = list,
-                                                                .ordered = rises(list) };
-}
-
-static void add_site(struct mase_format_space *f, struct mase_space *space, int *cap,
-                     struct mase_arena *a, const struct mase_node *n, int position,
-                     const struct mase_value *lists)
+static void add_site(struct mase_format_space *f, struct mase_space *space, struct mase_arena *a,
+                     const struct mase_node *n, int position, const struct mase_value *lists)
 {
     f->site[f->sites++] = (struct mase_format_site){ .node = n->name,
                                                      .position = position,
@@ -195,8 +170,8 @@ static void add_site(struct mase_format_space *f, struct mase_space *space, int 
         int64_t *all = &f->site[f->sites - 1].combinations;
         if (__builtin_mul_overflow(*all, list->count, all))
             *all = INT64_MAX;
-        add_dimension(space, cap, a, mase_arena_printf(a, "%s/config/%s", n->name, lists->keys[i]),
-                      list);
+        mase_space_add_choices(space, a,
+                               mase_arena_printf(a, "%s/config/%s", n->name, lists->keys[i]), list);
     }
 }
 
@@ -231,7 +206,7 @@ static enum mase_status add_sites(struct mase_format_space *f, struct mase_space
                                   const struct mase_graph *g, const struct mase_value *seed,
                                   struct mase_err *err)
 {
-    int position = 0, cap = space->count;
+    int position = 0;
     MASE_TRY(mase_rules_check_nodes(r, g, err));
     for (struct mase_node *n = g->first; n; n = n->next, position++) {
         struct mase_rule *rule = NULL;
@@ -241,7 +216,7 @@ static enum mase_status add_sites(struct mase_format_space *f, struct mase_space
             continue;
         const struct mase_value *lists = mase_value_get(mase_value_get(seed, rule->key), "config");
         MASE_TRY(check_choices(lists, n, err));
-        add_site(f, space, &cap, a, n, position, lists);
+        add_site(f, space, a, n, position, lists);
     }
     return MASE_OK;
 }
@@ -251,6 +226,10 @@ enum mase_status mase_format_space_read(struct mase_format_space *f, struct mase
                                         const char *by, const struct mase_value *seed,
                                         struct mase_err *err)
 {
+    if (!seed) {
+        *f = (struct mase_format_space){ 0 };
+        return MASE_OK;
+    }
     const struct mase_rules_opts o = { by, "usual", first_choices(a, seed),
                                        default_choices(a, seed) };
     struct mase_rules r = { 0 };

@@ -31,7 +31,7 @@ static enum mase_status measure(double *found, struct mase_candidate *c, const v
 {
     const struct bits_opts *o = opts;
     struct mase_average_bits bits;
-    if (!mase_average_bits(&bits, c->graph))
+    if (!mase_average_bits(&bits, mase_candidate_network(c)))
         return mase_fail(err, MASE_EUNSUPPORTED,
                          "average_bitwidth: the network has no linear, convolution or recurrent "
                          "layer");

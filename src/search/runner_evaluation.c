@@ -11,22 +11,22 @@ struct evaluation_opts {
     const char *data_loader, *dataloader;
 };
 
-static const char *const loaders[] = { "train_dataloader", "val_dataloader", "test_dataloader",
-                                       NULL };
+const char *const mase_search_loaders[] = { "train_dataloader", "val_dataloader", "test_dataloader",
+                                            NULL };
 
 /* The original's files write data_loader, its code reads dataloader. */
 static const struct mase_opt options[] = {
     MASE_OPT_INT(struct evaluation_opts, num_samples, "num_samples", 0, 0, 0x1p53,
                  "samples to measure on, rounded up to batches; 0: all"),
-    MASE_OPT_CHOICE(struct evaluation_opts, data_loader, "data_loader", NULL, loaders,
+    MASE_OPT_CHOICE(struct evaluation_opts, data_loader, "data_loader", NULL, mase_search_loaders,
                     "the split to measure on: val_dataloader"),
-    MASE_OPT_CHOICE(struct evaluation_opts, dataloader, "dataloader", NULL, loaders,
+    MASE_OPT_CHOICE(struct evaluation_opts, dataloader, "dataloader", NULL, mase_search_loaders,
                     "the same by another name"),
     { 0 },
 };
 
 enum { LOSS, SCORE, ACCURACY, ACCURACY_ERROR, MACRO_ACCURACY, PERPLEXITY };
-static const struct mase_runner_metric metrics[] = {
+const struct mase_runner_metric mase_evaluation_metrics[] = {
     [LOSS] = { "loss", "mean over samples" },
     [SCORE] = { "score", "of the task" },
     [ACCURACY] = { "accuracy", "share of right answers" },
@@ -36,14 +36,13 @@ static const struct mase_runner_metric metrics[] = {
     { 0 },
 };
 
-static enum mase_split split_of(const struct evaluation_opts *o)
+static enum mase_split split_of(const char *loader)
 {
     static const enum mase_split splits[] = { MASE_SPLIT_TRAIN, MASE_SPLIT_VALIDATION,
                                               MASE_SPLIT_TEST };
-    const char *name = o->data_loader ? o->data_loader : o->dataloader;
     int i = 1;
-    for (int k = 0; name && loaders[k]; k++)
-        i = mase_streq(loaders[k], name) ? k : i;
+    for (int k = 0; loader && mase_search_loaders[k]; k++)
+        i = mase_streq(mase_search_loaders[k], loader) ? k : i;
     return splits[i];
 }
 
@@ -56,11 +55,10 @@ static bool wants(const struct mase_candidate *c, const char *metric)
     return false;
 }
 
-static enum mase_status measure(double *found, struct mase_candidate *c, const void *opts,
-                                struct mase_err *err)
+enum mase_status mase_runner_evaluate(double *found, struct mase_candidate *c, const char *loader,
+                                      int64_t samples, struct mase_err *err)
 {
-    const struct evaluation_opts *o = opts;
-    const struct mase_split_rows rows = mase_search_rows(c->search, split_of(o), o->num_samples);
+    const struct mase_split_rows rows = mase_search_rows(c->search, split_of(loader), samples);
     struct mase_evaluation e;
     struct mase_arena detail = { 0 };
     const enum mase_status st =
@@ -77,9 +75,17 @@ static enum mase_status measure(double *found, struct mase_candidate *c, const v
     return st;
 }
 
+static enum mase_status measure(double *found, struct mase_candidate *c, const void *opts,
+                                struct mase_err *err)
+{
+    const struct evaluation_opts *o = opts;
+    return mase_runner_evaluate(found, c, o->data_loader ? o->data_loader : o->dataloader,
+                                o->num_samples, err);
+}
+
 const struct mase_runner_functions mase_runner_basic_evaluation = {
     .options = options,
     .options_size = sizeof(struct evaluation_opts),
-    .metrics = metrics,
+    .metrics = mase_evaluation_metrics,
     .measure = measure,
 };

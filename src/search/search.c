@@ -58,6 +58,19 @@ static enum mase_status open_candidates(struct mase_search *s, struct mase_err *
     return MASE_OK;
 }
 
+static enum mase_status prepare_runners(struct mase_search *s, struct mase_err *err)
+{
+    for (int i = 0; i < s->config.measures; i++) {
+        const struct mase_search_measure *m = &s->config.measure[i];
+        const struct mase_runner_functions *f = m->runner->functions;
+        if (f->prepare && f->prepare(&s->candidate[0], m->options, err)) {
+            mase_place(err, m->at);
+            return mase_wrap(err, "search: %s", m->runner->name);
+        }
+    }
+    return MASE_OK;
+}
+
 static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
@@ -65,13 +78,23 @@ static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
     if (mase_format_space_read(&s->formats, &s->space, &s->arena, s->opts.graph, c->by, c->seed,
                                err))
         return mase_wrap(err, "search: search_space");
+    if (c->training && !mase_search_trains(s))
+        return mase_fail_at(err, MASE_EVALUE, c->training->at,
+                            "search: search_space: train varies what the runner basic_train does, "
+                            "which is not there");
+    if (mase_option_space_read(&s->training, &s->space, &s->arena, "train", c->training, err))
+        return mase_wrap(err, "search: search_space");
     const struct mase_samples samples = mase_work_samples(s->opts.data, s->opts.batch_size);
     if (mase_format_space_calibrate(&s->formats, &s->arena, s->opts.graph, &c->calibrate, &samples,
                                     &mase_dataset_info(s->opts.data)->data.sample, err))
         return mase_wrap(err, "search: search_space");
+    if (!s->space.count)
+        return mase_fail_at(err, MASE_EVALUE, s->opts.section->at,
+                            "search: search_space: no node and no option varies");
     set_up_study(s);
     mase_known_init(&s->known, c->slots);
-    return open_candidates(s, err);
+    MASE_TRY(open_candidates(s, err));
+    return prepare_runners(s, err);
 }
 
 enum mase_status mase_search_new(struct mase_search **out, const struct mase_search_opts *o,
@@ -173,7 +196,7 @@ static enum mase_status measure(void *data, int worker, struct mase_study_run *r
                                 struct mase_trial *t, struct mase_arena *a, struct mase_err *err)
 {
     const struct running *r = data;
-    (void)run;
+    r->search->candidate[worker].run = run;
     return mase_search_measure(r->search, worker, t, a, err);
 }
 
@@ -262,9 +285,10 @@ static enum mase_status find(double *found, struct mase_search *s, struct mase_c
     struct mase_str key = { 0 };
     mase_candidate_key(&key, c);
     enum mase_status st = MASE_OK;
-    if (!mase_known_get(&s->known, mase_str_text(&key), found)) {
+    const bool again = !s->config.pruner; /* readings are made anew for each trial */
+    if (!again || !mase_known_get(&s->known, mase_str_text(&key), found)) {
         st = measure_all(found, c, err);
-        if (!st)
+        if (!st && again)
             mase_known_put(&s->known, mase_str_text(&key), found);
     }
     mase_str_release(&key);
@@ -307,6 +331,11 @@ static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_s
                    metrics_of(a, &s->config, MASE_RUNNER_HARDWARE, found));
     mase_value_set(a, v, "scaled_metrics", scaled_metrics(a, &s->config, found));
     mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, t->x));
+    if (s->training.count) {
+        struct mase_value *options = mase_value_table(a);
+        mase_option_space_set(options, a, &s->training, &s->space, t->x);
+        mase_value_set(a, v, "sampled_options", options);
+    }
     t->user = v;
 }
 
@@ -335,6 +364,7 @@ enum mase_status mase_search_measure(struct mase_search *s, int worker, struct m
 {
     struct mase_candidate *c = &s->candidate[worker];
     double *found = mase_new_array(a, double, (size_t)s->config.slots);
+    c->trial = t;
     MASE_TRY(mase_candidate_move(c, t->x, err));
     MASE_TRY(find(found, s, c, err));
     note(t, a, s, found);
@@ -344,18 +374,39 @@ enum mase_status mase_search_measure(struct mase_search *s, int worker, struct m
 
 /* ---- afterwards ---- */
 
+/* Training is repeated: it comes to the same network. */
 enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
                                      const struct mase_trial *t, struct mase_err *err)
 {
-    *g = s->candidate[0].graph;
-    return mase_candidate_move(&s->candidate[0], t->x, err);
+    const struct mase_search_config *config = &s->config;
+    struct mase_candidate *c = &s->candidate[0];
+    struct mase_arena a = { 0 };
+    double *found = mase_new_array(&a, double, (size_t)config->slots);
+    enum mase_status st = mase_candidate_move(c, t->x, err);
+    c->run = NULL;
+    for (int i = 0; i < config->measures && !st; i++) {
+        const struct mase_search_measure *m = &config->measure[i];
+        if (m->runner->functions->trains)
+            st = m->runner->functions->measure(found, c, m->options, err);
+    }
+    *g = mase_candidate_network(c);
+    mase_arena_release(&a);
+    return st;
+}
+
+bool mase_search_trains(const struct mase_search *s)
+{
+    for (int i = 0; i < s->config.measures; i++)
+        if (s->config.measure[i].runner->functions->trains)
+            return true;
+    return false;
 }
 
 enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,
                                       const struct mase_trial *t, enum mase_split split,
                                       struct mase_err *err)
 {
-    struct mase_candidate *c = &s->candidate[0];
-    MASE_TRY(mase_candidate_move(c, t->x, err));
-    return mase_candidate_evaluate(e, c, mase_search_rows(s, split, 0), NULL, err);
+    struct mase_graph *g;
+    MASE_TRY(mase_search_network(&g, s, t, err));
+    return mase_candidate_evaluate(e, &s->candidate[0], mase_search_rows(s, split, 0), NULL, err);
 }

@@ -45,7 +45,7 @@ static const struct mase_opt search_rows[] = {
 
 struct space {
     const char *name;
-    const struct mase_value *setup, *seed;
+    const struct mase_value *setup, *seed, *train;
 };
 static const struct mase_opt space_rows[] = {
     { .key = "name",
@@ -56,6 +56,7 @@ static const struct mase_opt space_rows[] = {
       .help = "the kind of space" },
     MASE_OPT_VALUE(struct space, setup, "setup", "how seeds are looked up"),
     MASE_OPT_VALUE(struct space, seed, "seed", "choices by node name or operation"),
+    MASE_OPT_VALUE(struct space, train, "train", "options of ch train: lists or ranges"),
     { 0 },
 };
 
@@ -251,8 +252,9 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(mase_opts_bind(&space, sizeof space, space_rows, v, a, err));
     MASE_TRY(may_table(space.setup, "setup", err));
     MASE_TRY(mase_opts_bind(&setup, sizeof setup, space_setup_rows, space.setup, a, err));
-    MASE_TRY(need_table(space.seed, "seed", v, err));
-    for (int i = 0; i < space.seed->count; i++) {
+    if (!space.train || space.seed)
+        MASE_TRY(need_table(space.seed, "seed", v, err));
+    for (int i = 0; space.seed && i < space.seed->count; i++) {
         struct seed seed;
         const struct mase_value *s = space.seed->items[i];
         MASE_TRY(need_table(s, space.seed->keys[i], s, err));
@@ -263,6 +265,8 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(may_table(setup.calibrate, "calibrate", err));
     MASE_TRY(mase_opts_bind(&c->calibrate, sizeof c->calibrate, mase_calibrate_rows,
                             setup.calibrate, a, err));
+    MASE_TRY(may_table(space.train, "train", err));
+    c->training = space.train;
     c->by = setup.by;
     c->seed = space.seed;
     return MASE_OK;
@@ -291,6 +295,13 @@ static enum mase_status fail_runner(enum mase_runner_kind kind, const char *name
     return fail_name(at, "runner", name, names, n, err);
 }
 
+/* Those that train come first, then in the order of the table. */
+static int by_row(const void *a, const void *b)
+{
+    const struct mase_search_measure *x = a, *y = b;
+    return (x->runner > y->runner) - (x->runner < y->runner);
+}
+
 static enum mase_status read_runners(struct mase_search_config *c, const struct mase_value *v,
                                      enum mase_runner_kind kind, struct mase_arena *a,
                                      struct mase_err *err)
@@ -303,9 +314,12 @@ static enum mase_status read_runners(struct mase_search_config *c, const struct 
         void *options = mase_arena_alloc(a, r->functions->options_size);
         MASE_TRY(mase_opts_bind(options, r->functions->options_size, r->functions->options,
                                 v->items[i], a, err));
+        if (r->functions->check && r->functions->check(options, a, err)) {
+            mase_place(err, v->key_at[i]);
+            return mase_wrap(err, "%s", r->name);
+        }
         c->measure[c->measures++] =
-            (struct mase_search_measure){ r, options, v->key_at[i], c->slots };
-        c->slots += mase_runner_metrics(r);
+            (struct mase_search_measure){ .runner = r, .options = options, .at = v->key_at[i] };
     }
     return MASE_OK;
 }
@@ -432,6 +446,11 @@ static enum mase_status read_strategy(struct mase_search_config *c, const struct
     c->measure = mase_new_array(a, struct mase_search_measure, MOST_RUNNERS);
     MASE_TRY(read_runners(c, s.sw_runner, MASE_RUNNER_SOFTWARE, a, err));
     MASE_TRY(read_runners(c, s.hw_runner, MASE_RUNNER_HARDWARE, a, err));
+    qsort(c->measure, (size_t)c->measures, sizeof *c->measure, by_row);
+    for (int i = 0; i < c->measures; i++) {
+        c->measure[i].slot = c->slots;
+        c->slots += mase_runner_metrics(c->measure[i].runner);
+    }
     MASE_TRY(need_table(s.setup, "setup", v, err));
     MASE_TRY(read_setup(c, s.setup, a, err));
     MASE_TRY(need_table(s.metrics, "metrics", v, err));

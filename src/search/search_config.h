@@ -31,6 +31,8 @@ struct mase_search_config {
     const char *by;                       /* what keys of the seed name */
     const struct mase_value *seed;        /* KEY.config: lists of choices */
     struct mase_calibrate_opts calibrate; /* how "auto" is found */
+    const struct mase_value *training;    /* options of ch train that vary; NULL: none */
+    const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;
     struct mase_search_measure *measure;
     int measures, slots;               /* metrics of all of them */

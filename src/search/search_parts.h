@@ -6,12 +6,14 @@
 
 #include "search/candidate.h"
 #include "search/known.h"
+#include "search/option_space.h"
 #include "search/search_config.h"
 
 struct mase_search {
     struct mase_search_opts opts;
     struct mase_search_config config;
     struct mase_format_space formats;
+    struct mase_option_space training;
     struct mase_space space;
     struct mase_study_setup setup;
     struct mase_candidate *candidate; // (workers)

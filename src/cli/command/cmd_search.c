@@ -84,6 +84,7 @@ static enum mase_status open_search(struct job *j, struct mase_err *err)
                                   .class_map = j->classes.map,
                                   .batch_size = mase_cli_value(c, MASE_CLI_batch_size)->i,
                                   .seed = (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i,
+                                  .training = mase_cli_training(c),
                                   .workers = workers_of(c) };
     MASE_TRY(find_section(&o.section, c, err));
     MASE_TRY(mase_search_new(&j->search, &o, err));
