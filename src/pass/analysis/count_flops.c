@@ -7,8 +7,8 @@
 
 #include <mase/table.h>
 
-#include "pass/analysis/cost.h"
 #include "pass/support.h"
+#include "program/costs.h"
 
 struct flops_opts {
     const char *save_path, *format;
@@ -55,31 +55,27 @@ static void add_row(struct mase_table *t, const char *name, const char *op,
         mase_table_setf(t, row, NAMES + i, "%" PRId64, number(c, i));
 }
 
-static bool has_metadata(const struct mase_graph *g)
-{
-    for (const struct mase_node *n = g ? g->first : NULL; n; n = n->next)
-        if (!n->meta || !n->meta->has_common)
-            return false;
-    return g != NULL;
-}
+/* A network and what it costs. */
+struct counted {
+    const struct mase_graph *graph;
+    struct mase_costs *costs;
+    struct mase_cost total;
+};
 
-static struct mase_table make_table(struct mase_arena *a, const struct mase_graph *g,
-                                    const struct mase_graph *original)
+static struct mase_table make_table(struct mase_arena *a, const struct counted *is,
+                                    const struct counted *was)
 {
     const char *headers[NAMES + COLUMNS + 1] = { "Node", "Op" };
     for (int i = 0; i < COLUMNS; i++)
         headers[NAMES + i] = columns[i].header;
     struct mase_table t = mase_table(a, headers);
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_cost c = mase_node_cost(n);
+    for (const struct mase_node *n = is->graph->first; n; n = n->next) {
+        const struct mase_cost c = mase_costs_node(is->costs, n);
         add_row(&t, n->name, mase_ops[n->op].name, &c);
     }
-    const struct mase_cost total = mase_graph_cost(g);
-    add_row(&t, "total", "", &total);
-    if (has_metadata(original)) {
-        const struct mase_cost before = mase_graph_cost(original);
-        add_row(&t, "total before", "", &before);
-    }
+    add_row(&t, "total", "", &is->total);
+    if (was->costs)
+        add_row(&t, "total before", "", &was->total);
     return t;
 }
 
@@ -91,19 +87,16 @@ static struct mase_value *as_value(struct mase_arena *a, const struct mase_cost 
     return v;
 }
 
-static struct mase_value *result(struct mase_arena *a, const struct mase_graph *g,
-                                 const struct mase_graph *original)
+static struct mase_value *result(struct mase_arena *a, const struct counted *is,
+                                 const struct counted *was)
 {
     struct mase_value *v = mase_value_table(a), *nodes = mase_value_table(a);
-    const struct mase_cost total = mase_graph_cost(g);
-    mase_value_set(a, v, "total", as_value(a, &total));
-    if (has_metadata(original)) {
-        const struct mase_cost before = mase_graph_cost(original);
-        mase_value_set(a, v, "before", as_value(a, &before));
-    }
+    mase_value_set(a, v, "total", as_value(a, &is->total));
+    if (was->costs)
+        mase_value_set(a, v, "before", as_value(a, &was->total));
     mase_value_set(a, v, "nodes", nodes);
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_cost c = mase_node_cost(n);
+    for (const struct mase_node *n = is->graph->first; n; n = n->next) {
+        const struct mase_cost c = mase_costs_node(is->costs, n);
         mase_value_set(a, nodes, n->name, as_value(a, &c));
     }
     return v;
@@ -120,55 +113,92 @@ static enum mase_status save(struct mase_pass_env *env, const struct mase_table 
     return st;
 }
 
-static const struct mase_shape *input_of(const struct mase_graph *g)
+static bool has_metadata(const struct mase_graph *g)
 {
-    for (const struct mase_node *n = g->first; n; n = n->next)
-        if (n->kind == MASE_PLACEHOLDER && n->meta && n->meta->result_count)
-            return &n->meta->results[0].shape;
-    return NULL;
+    for (const struct mase_node *n = g ? g->first : NULL; n; n = n->next)
+        if (!n->meta || !n->meta->has_common)
+            return false;
+    return g != NULL;
 }
 
-/* The graph before, if its costs are of as many samples. */
-static const struct mase_graph *comparable(const struct mase_graph *original,
-                                           const struct mase_graph *g)
+/* The inputs that the metadata are of. */
+static int find_inputs(struct mase_arena *a, const struct mase_graph *g, struct mase_input **out)
 {
-    if (!has_metadata(original))
-        return NULL;
-    const struct mase_shape *was = input_of(original), *is = input_of(g);
-    return was && is && !mase_shape_equal(was, is) ? NULL : original;
+    int count = 0;
+    *out = mase_new_array(a, struct mase_input, (size_t)g->node_count);
+    for (const struct mase_node *n = g->first; n; n = n->next) {
+        const struct mase_meta_arg *r = n->meta->result_count ? n->meta->results : NULL;
+        if (n->kind == MASE_PLACEHOLDER && r && r->kind == MASE_META_TENSOR)
+            (*out)[count++] =
+                (struct mase_input){ n->name, { .dtype = r->dtype, .shape = r->shape } };
+    }
+    return count;
 }
 
-static enum mase_status check(const struct mase_graph *g, struct mase_err *err)
+static enum mase_status check(const struct counted *c, struct mase_err *err)
 {
     struct mase_cost sum = { 0 };
-    for (const struct mase_node *n = g->first; n; n = n->next) {
-        const struct mase_cost c = mase_node_cost(n);
-        mase_cost_add(&sum, &c);
+    for (const struct mase_node *n = c->graph->first; n; n = n->next) {
+        const struct mase_cost own = mase_costs_node(c->costs, n);
+        mase_cost_add(&sum, &own);
         if (!mase_cost_fits(&sum))
             return mase_node_place(
                 n,
                 mase_fail(err, MASE_ELIMIT, "%s: the costs %s 2^63, and counts end there", n->name,
-                          mase_cost_fits(&c) ? "up to here are beyond" : "are beyond"),
+                          mase_cost_fits(&own) ? "up to here are beyond" : "are beyond"),
                 err);
     }
     return MASE_OK;
 }
 
-static enum mase_status run(const struct mase_graph *g, const void *options,
-                            struct mase_pass_env *env, struct mase_err *err)
+static enum mase_status count(struct counted *c, const struct mase_graph *g, struct mase_arena *a,
+                              struct mase_err *err)
 {
-    const struct flops_opts *o = options;
-    MASE_TRY(check(g, err));
-    const struct mase_graph *before = comparable(env->original, g);
-    if (before)
-        MASE_TRY(check(before, err));
-    const struct mase_table t = make_table(env->scratch, g, before);
-    struct mase_value *found = result(mase_pass_arena(env), g, before);
+    struct mase_input *inputs;
+    const int n = find_inputs(a, g, &inputs);
+    c->graph = g;
+    MASE_TRY(mase_costs_new(&c->costs, g, inputs, n, err));
+    MASE_TRY(check(c, err));
+    c->total = mase_costs_total(c->costs);
+    return MASE_OK;
+}
+
+/* Are the costs of the graph before of as many samples? */
+static bool is_comparable(struct mase_arena *a, const struct mase_graph *original,
+                          const struct mase_graph *g)
+{
+    struct mase_input *was, *is;
+    if (!has_metadata(original))
+        return false;
+    return !find_inputs(a, original, &was) || !find_inputs(a, g, &is) ||
+           mase_shape_equal(&was->tensor.shape, &is->tensor.shape);
+}
+
+static enum mase_status show(const struct counted *is, const struct counted *was,
+                             const struct flops_opts *o, struct mase_pass_env *env,
+                             struct mase_err *err)
+{
+    const struct mase_table t = make_table(env->scratch, is, was);
+    struct mase_value *found = result(mase_pass_arena(env), is, was);
     mase_pass_show(env, NULL, &(struct mase_sheet){ .key = "count_flops", .table = t }, o->format,
                    found);
     mase_pass_note(env, "count_flops", found);
     const char *path = mase_pass_path(env, o->save_path, "costs.csv");
     return path ? save(env, &t, path, err) : MASE_OK;
+}
+
+static enum mase_status run(const struct mase_graph *g, const void *options,
+                            struct mase_pass_env *env, struct mase_err *err)
+{
+    struct counted is = { 0 }, was = { 0 };
+    enum mase_status st = count(&is, g, env->scratch, err);
+    if (!st && is_comparable(env->scratch, env->original, g))
+        st = count(&was, env->original, env->scratch, err);
+    if (!st)
+        st = show(&is, &was, options, env, err);
+    mase_costs_free(is.costs);
+    mase_costs_free(was.costs);
+    return st;
 }
 
 static const struct mase_opt opts[] = {

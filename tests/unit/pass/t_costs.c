@@ -5,11 +5,38 @@
 
 #include "golden.h"
 #include "graph_text.h"
-#include "pass/analysis/cost.h"
+#include "program/costs.h"
 #include "run_cases.h"
 #include "unit/ir/cases.h"
 
 /* ---- networks ---- */
+
+static struct mase_costs *costs_of(const struct mase_graph *g, const struct mase_input *inputs,
+                                   int count)
+{
+    struct mase_costs *costs;
+    struct mase_err err;
+    if (mase_costs_new(&costs, g, inputs, count, &err))
+        fail_msg("%s", err.msg);
+    return costs;
+}
+
+static struct mase_cost node_cost(const struct mase_node *n, const struct mase_input *inputs,
+                                  int count)
+{
+    struct mase_costs *costs = costs_of(n->graph, inputs, count);
+    const struct mase_cost c = mase_costs_node(costs, n);
+    mase_costs_free(costs);
+    return c;
+}
+
+static struct mase_cost total_cost(const struct fixture *f)
+{
+    struct mase_costs *costs = costs_of(f->g, &f->dummy, 1);
+    const struct mase_cost c = mase_costs_total(costs);
+    mase_costs_free(costs);
+    return c;
+}
 
 /* Around a network of the zoo, for one sample; no weights. */
 static void setup_zoo(struct fixture *f, const char *model, const char *dataset)
@@ -31,7 +58,7 @@ static struct mase_cost zoo_cost(const char *model, const char *dataset)
 {
     struct fixture f;
     setup_zoo(&f, model, dataset);
-    const struct mase_cost c = mase_graph_cost(f.g);
+    const struct mase_cost c = total_cost(&f);
     teardown(&f);
     return c;
 }
@@ -48,7 +75,7 @@ static struct mase_cost cost_of(struct fixture *f, const char *node)
 {
     const struct mase_node *n = mase_graph_find(f->g, node);
     assert_non_null(n);
-    return mase_node_cost(n);
+    return node_cost(n, &f->dummy, 1);
 }
 
 /* ---- totals by hand ---- */
@@ -75,7 +102,7 @@ static void jsc_tiny_line_by_line(void **state)
     assert_int_equal(linear.bitops, 80 * 32 * 32);
     assert_true(linear.bops == 80 * (32 * 32 + 32 + 32 + 4)); /* log2 16 */
     assert_int_equal(linear.ebops, 80 * 32 * 32);
-    const struct mase_cost total = mase_graph_cost(f.g);
+    const struct mase_cost total = total_cost(&f);
     assert_int_equal(total.flops, 64 + 16 + 160 + 5);
     assert_int_equal(total.train_flops, 128 + 32 + 480 + 10);
     assert_int_equal(total.params, 32 + 85);
@@ -167,7 +194,7 @@ static int compare(struct fixture *f, const char *model, const struct mase_value
                 n->kind == MASE_CALL_FUNCTION && mase_streq(mase_ops[n->op].name, golden->keys[i]);
             if (!is && !function)
                 continue;
-            const struct mase_cost c = mase_node_cost(n);
+            const struct mase_cost c = node_cost(n, &f->dummy, 1);
             const int64_t want = expected(model, golden->keys[i], golden->items[i]->i);
             if (c.macs + c.ops != want)
                 fail_msg("%s %s: expected %lld, got %lld", model, golden->keys[i], (long long)want,
@@ -207,7 +234,7 @@ static void matrix_products(void **state)
         if (n->op != MASE_OP_matmul && n->op != MASE_OP_bmm)
             continue;
         const struct mase_meta_arg *x = mase_meta_arg(n->meta, "data_in_0");
-        const struct mase_cost c = mase_node_cost(n);
+        const struct mase_cost c = node_cost(n, &f.dummy, 1);
         const int64_t k = x->shape.dim[x->shape.rank - 1];
         assert_int_equal(c.macs, mase_shape_count(&n->meta->results[0].shape) * k);
         assert_int_equal(c.bitops, c.macs * 1024);
@@ -398,7 +425,7 @@ static bool counted(struct mase_cost *cost, struct op_case *c, struct mase_node 
     mase_graph_drop_props(c->graph, MASE_PROP_ALL);
     const bool done = !mase_manager_run(&m, &c->graph, "add_common_metadata", NULL, &unwanted);
     if (done)
-        *cost = mase_node_cost(call);
+        *cost = node_cost(call, c->input, c->input_count);
     mase_manager_release(&m);
     return done;
 }
@@ -456,10 +483,74 @@ static void parameters_that_are_read_count_in_their_formats(void **state)
         assert_int_equal(c.macs, 4 * 5 * 6);
         assert_int_equal(c.bitops, 4 * 5 * 6 * 8 * 6);
         assert_int_equal(c.in_bits, 4 * 6 * 8 + 6 * 5 * 6);
-        assert_int_equal(mase_graph_cost(g).params, 6 * 5);
-        assert_int_equal(mase_graph_cost(g).param_bits, 6 * 5 * 6);
+        assert_int_equal(total_cost(&f).params, 6 * 5);
+        assert_int_equal(total_cost(&f).param_bits, 6 * 5 * 6);
         teardown(&f);
     }
+}
+
+static void setup_text(struct fixture *f, const char *text, struct mase_shape shape)
+{
+    struct mase_graph *g;
+    struct mase_err err;
+    if (mase_graph_parse_mg(&g, text, strlen(text), "text", &err))
+        fail_msg("%d: %s", err.loc.line, err.msg);
+    setup_graph(f, g, shape);
+}
+
+/* x.copy_(y) reads both, each once. */
+static void copies_read_what_they_are_given(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_text(&f,
+               "mase-graph 1\n%x = placeholder[target=x]\n"
+               "%y = call_method[target=sum](args = (%x, 0), kwargs = {})\n"
+               "%z = call_method[target=copy_](args = (%x, %y), kwargs = {})\nreturn %z\n",
+               (struct mase_shape){ 2, { 2, 3 } });
+    assert_int_equal(cost_of(&f, "z").in_bits, (6 + 3) * 32);
+    teardown(&f);
+}
+
+/* A format is of tensors: a length is no result that is stored in it. */
+static void numbers_take_no_bits(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_text(&f,
+               "mase-graph 1\n%x = placeholder[target=x]\n"
+               "%n = call_method[target=size](args = (%x, 0), kwargs = {})\n"
+               "%add = call_function[target=operator.add](args = (%n, 1), kwargs = {})\n"
+               "%add_1 = call_function[target=operator.add](args = (%x, %add), kwargs = {})\n"
+               "return %add_1\n",
+               (struct mase_shape){ 2, { 2, 3 } });
+    RUN(&f, "quantize",
+        "by = 'type'\ndefault.config.name = 'NA'\nadd.config = { name = 'integer', data_in_width "
+        "= 8, data_in_frac_width = 4, data_out_width = 7, data_out_frac_width = 3 }");
+    assert_int_equal(cost_of(&f, "add").out_bits, 0);
+    assert_int_equal(cost_of(&f, "add_1").out_bits, 6 * 7);
+    teardown(&f);
+}
+
+/* Costs are found once, and asked again for the formats that layers have by then. */
+static void prices_follow_the_formats(void **state)
+{
+    (void)state;
+    struct fixture f;
+    setup_one(&f, "jsc-tiny");
+    struct mase_costs *costs = costs_of(f.g, &f.dummy, 1);
+    assert_int_equal(mase_costs_macs(costs), 80);
+    assert_int_equal(mase_costs_total(costs).bitops, 80 * 32 * 32);
+    RUN(&f, "quantize", integer);
+    for (int again = 0; again < 2; again++) {
+        const struct mase_cost now = mase_costs_total(costs), want = total_cost(&f);
+        assert_int_equal(now.bitops, 80 * 8 * 6);
+        assert_int_equal(now.ebops, want.ebops);
+        assert_int_equal(now.param_bits, want.param_bits);
+        assert_int_equal(now.traffic, want.traffic);
+    }
+    mase_costs_free(costs);
+    teardown(&f);
 }
 
 /* Functions, operators and methods of an operation, by every row of the table that has a case. */
@@ -505,6 +596,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(average_bits_of_transposed_convolutions),
         cmocka_unit_test(tables_and_files),
         cmocka_unit_test(parameters_that_are_read_count_in_their_formats),
+        cmocka_unit_test(copies_read_what_they_are_given),
+        cmocka_unit_test(numbers_take_no_bits),
+        cmocka_unit_test(prices_follow_the_formats),
         cmocka_unit_test(a_call_costs_alike_however_it_is_written),
     };
     mase_log_set_level(MASE_CRITICAL);
