@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "exec/plan/plan_parts.h"
 #include "ir/shape/shape.h"
+#include "program/cost_rules.h"
 #include "program/program_parts.h"
 
 /* An operand: what bits its values have, and to which feature they belong. */
@@ -105,12 +106,8 @@ static void find_side(struct side *s, struct mase_ebops *e, const struct mase_pv
     map_blocks(s, &e->arena, &shape);
 }
 
-/* How values lie: number i belongs to feature i / group * each + i / run % each. */
-struct layout {
-    int64_t run, each, group;
-};
-
-static void belong(struct side *s, struct mase_arena *a, int64_t features, struct layout at)
+static void belong(struct side *s, struct mase_arena *a, int64_t features,
+                   struct mase_feature_layout at)
 {
     const double bits = fixed_bits(&s->how);
     s->sum = mase_new_array(a, double, (size_t)features);
@@ -124,71 +121,41 @@ static void belong(struct side *s, struct mase_arena *a, int64_t features, struc
     }
 }
 
-static int64_t run_behind(const struct mase_ptype *t, int dim)
-{
-    int64_t run = 1;
-    for (int d = dim + 1; d < t->rank; d++)
-        run *= t->dim[d].plus;
-    return run;
-}
-
-static void find_linear(struct product *p, struct mase_ebops *e, const struct mase_pvalue *w)
-{
-    p->features = w->type.dim[w->type.rank - 1].plus;
-    p->share = 1;
-    belong(&p->x, &e->arena, p->features, (struct layout){ 1, p->features, p->x.count });
-    belong(&p->w, &e->arena, p->features, (struct layout){ 1, p->features, p->w.count });
-}
-
-/* Weights (outputs, channels of a group, ...): the groups lie one behind the other along outputs. A
- * value meets each weight of its channel as often as there are outputs for each input. */
-static void find_conv(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
-                      const struct mase_pvalue *w, const struct mase_pvalue *y)
-{
-    const int64_t channels = x->type.dim[1].plus, each = w->type.dim[1].plus;
-    const int64_t run = run_behind(&x->type, 1), kernel = run_behind(&w->type, 1);
-    const int64_t outputs = w->type.dim[0].plus / (channels / each);
-    p->features = channels;
-    p->share = (double)run_behind(&y->type, 1) / (double)run;
-    belong(&p->x, &e->arena, channels, (struct layout){ run, channels, p->x.count });
-    belong(&p->w, &e->arena, channels, (struct layout){ kernel, each, outputs * each * kernel });
-}
-
-/* Weights (channels, outputs of a group, ...): a value meets each weight of its channel once. */
-static void find_transposed(struct product *p, struct mase_ebops *e, const struct mase_pvalue *x,
-                            const struct mase_pvalue *w)
-{
-    const int64_t channels = x->type.dim[1].plus, run = run_behind(&x->type, 1);
-    const int64_t row = run_behind(&w->type, 0);
-    p->features = channels;
-    p->share = 1;
-    belong(&p->x, &e->arena, channels, (struct layout){ run, channels, p->x.count });
-    belong(&p->w, &e->arena, channels, (struct layout){ row, channels, p->w.count });
-}
-
-static void add_product(struct mase_ebops *e, const struct mase_instr *i)
+static void add_product(struct mase_ebops *e, const struct mase_instr *i,
+                        struct mase_tensor *const *tensor)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]), *w = mase_pvalue_of(&i->param[1]);
-    const bool dense = i->op == MASE_OP_linear, transposed = mase_op_is_transposed(i->op);
-    if (!x || !w || (!dense && i->prim != MASE_PRIM_conv) || mase_ptype_follows(&w->type))
+    struct mase_feature_products f;
+    struct mase_pcall k;
+    struct mase_err unwanted; /* a plan has inferred it */
+    mase_pcall_init(&k, &e->arena, i, tensor, 1);
+    if (mase_pcall_infer(&k, i, 1, &unwanted) || !mase_call_features(&f, &k.call) ||
+        mase_ptype_follows(&w->type))
         return;
     e->product = mase_arena_grow(&e->arena, e->product, e->count, &e->cap, sizeof *e->product);
     struct product *p = &e->product[e->count++];
-    *p = (struct product){ .node = i->node };
+    *p = (struct product){ .node = i->node, .features = f.features, .share = f.share };
     find_side(&p->x, e, x);
     find_side(&p->w, e, w);
-    if (dense)
-        find_linear(p, e, w);
-    else if (transposed)
-        find_transposed(p, e, x, w);
-    else
-        find_conv(p, e, x, w, i->result[0]);
+    belong(&p->x, &e->arena, f.features, f.x);
+    belong(&p->w, &e->arena, f.features, f.w);
     const struct mase_pvalue *b = mase_pvalue_of(&i->param[2]); /* both have a bias, or None */
     if (b && b->rounded.format) {
-        const struct mase_shape y = mase_ptype_shape(&i->result[0]->type, 1);
         find_side(&p->bias, e, b);
-        p->outputs = (double)mase_shape_count(&y) / (double)p->bias.count;
+        p->outputs = (double)mase_count_elements(&k.call.result) / (double)p->bias.count;
     }
+}
+
+/* The tensors of one sample, by the numbers of their values. */
+static struct mase_tensor **tensors_of(struct mase_arena *a, const struct mase_program *p)
+{
+    struct mase_tensor **tensor = mase_new_array(a, struct mase_tensor *, (size_t)p->value_count);
+    for (int i = 0; i < p->value_count; i++) {
+        const struct mase_shape shape = mase_ptype_shape(&p->value[i]->type, 1);
+        tensor[i] = mase_new(a, struct mase_tensor);
+        *tensor[i] = mase_tensor(a, p->value[i]->type.dtype, &shape, false);
+    }
+    return tensor;
 }
 
 static void add_held(struct mase_ebops *e, const struct mase_instr *i)
@@ -213,10 +180,11 @@ struct mase_ebops *mase_ebops_new(const struct mase_plan *p)
         return NULL;
     struct mase_ebops *e = mase_xcalloc(sizeof *e);
     e->plan = p;
+    struct mase_tensor *const *tensor = tensors_of(&e->arena, p->program);
     for (const struct mase_instr *i = p->program->first; i; i = i->next) {
         add_held(e, i);
         if (i->prim == MASE_PRIM_dot || i->prim == MASE_PRIM_conv)
-            add_product(e, i);
+            add_product(e, i, tensor);
     }
     return e;
 }
