@@ -7,6 +7,7 @@
 
 #include <omp.h>
 
+#include "graph_text.h"
 #include "train/trainer.h"
 
 struct wanted {
@@ -241,6 +242,24 @@ static void threads_follow_the_work(void **state)
     mase_graph_free(large);
 }
 
+/* A dense layer has 4096 products for each of 100 steps, an LSTM 32768. */
+static void threads_count_every_product(void **state)
+{
+    static const struct {
+        const char *layer;
+        int64_t rows; /* the fewest that keep two threads busy */
+    } cases[] = { { "net = Linear(64, 64)", 147 }, { "net = LSTM(64, 64, batch_first=True)", 19 } };
+    const struct mase_shape sequence = { 2, { 100, 64 } };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct mase_graph *g = mase_graph_new("net");
+        mase_build_output(g, text_layer(g, mase_build_input(g, "x", NULL), "%s", cases[i].layer));
+        assert_int_equal(mase_predict_threads(g, &sequence, cases[i].rows - 1, 2), 1);
+        assert_int_equal(mase_predict_threads(g, &sequence, cases[i].rows, 2), 2);
+        mase_graph_free(g);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -248,7 +267,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_cosine_may_go_by_steps), cmocka_unit_test(one_cycle_goes_by_steps),
         cmocka_unit_test(a_plateau_cuts_the_rate),  cmocka_unit_test(warm_up_rises_step_by_step),
         cmocka_unit_test(orders_are_permutations),  cmocka_unit_test(orders_are_fair),
-        cmocka_unit_test(threads_follow_the_work),
+        cmocka_unit_test(threads_follow_the_work),  cmocka_unit_test(threads_count_every_product),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
 }
