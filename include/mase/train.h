@@ -207,6 +207,9 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
 
 const struct mase_train_state *mase_trainer_state(const struct mase_trainer *t);
 const struct mase_objective *mase_trainer_objective(const struct mase_trainer *t);
+/* What its weights are trained on by now, as a checkpoint says it. Texts and arrays are the
+ * dataset's. */
+struct mase_checkpoint_info mase_trainer_trained(const struct mase_trainer *t);
 int64_t mase_trainer_batches(const struct mase_trainer *t); /* in an epoch */
 const struct mase_plan *mase_trainer_plan(const struct mase_trainer *t);
 int mase_trainer_threads(const struct mase_trainer *t);
@@ -244,6 +247,8 @@ struct mase_checkpoint_info {
     double loss_delta;
     struct mase_scaling target_scaling; /* scaling of numbers to predict; n is 0: none */
     const char *checksum, *notice;
+    int64_t rows, train_rows; /* of the table, and of those the ones it trained on; 0: not said */
+    bool simulated;
     enum mase_scale scale;            /* how its training data was scaled; USUAL: not said */
     struct mase_scaling scaling;      /* n is 0: none */
     struct mase_data_columns columns; /* columns that the data were read from; none: not said */

@@ -340,7 +340,7 @@ struct clone {
     struct mase_net **out;
 };
 
-const char *const *mase_copy_names(struct mase_arena *a, const char *const *names, int n)
+static const char *const *copy_names(struct mase_arena *a, const char *const *names, int n)
 {
     if (!names)
         return NULL;
@@ -350,38 +350,37 @@ const char *const *mase_copy_names(struct mase_arena *a, const char *const *name
     return copy;
 }
 
-const char *mase_copy_text(struct mase_arena *a, const char *s)
+static const char *copy_text(struct mase_arena *a, const char *s)
 {
     return s ? mase_arena_strdup(a, s) : NULL;
 }
 
-struct mase_scaling mase_copy_scaling(struct mase_arena *a, const struct mase_scaling *s)
+static struct mase_scaling copy_scaling(struct mase_arena *a, const struct mase_scaling *s)
 {
     const size_t size = (size_t)s->n * sizeof *s->mean;
     return (struct mase_scaling){ s->n, s->n ? mase_arena_memdup(a, s->mean, size) : NULL,
                                   s->n ? mase_arena_memdup(a, s->std, size) : NULL };
 }
 
-/* What weights were trained on, with everything in the arena of the other network. */
-static struct mase_checkpoint_info copy_trained(struct mase_arena *a,
-                                                const struct mase_checkpoint_info *from)
+struct mase_checkpoint_info mase_copy_trained(struct mase_arena *a,
+                                              const struct mase_checkpoint_info *from)
 {
     struct mase_checkpoint_info t = *from;
     struct mase_data_columns *c = &t.columns;
     if (from->data.name)
         t.data = *mase_data_info_copy(a, &from->data);
-    t.class_names = (const char **)mase_copy_names(a, (const char *const *)from->class_names,
-                                                   from->data.classes);
-    t.task = mase_copy_text(a, from->task);
-    t.loss = mase_copy_text(a, from->loss);
-    t.checksum = mase_copy_text(a, from->checksum);
-    t.notice = mase_copy_text(a, from->notice);
-    t.scaling = mase_copy_scaling(a, &from->scaling);
-    t.target_scaling = mase_copy_scaling(a, &from->target_scaling);
-    c->labels = mase_copy_names(a, c->labels, c->label_count);
-    c->features = mase_copy_names(a, c->features, c->feature_count);
-    c->origin = mase_copy_text(a, c->origin);
-    t.split.by = mase_copy_text(a, from->split.by);
+    t.class_names =
+        (const char **)copy_names(a, (const char *const *)from->class_names, from->data.classes);
+    t.task = copy_text(a, from->task);
+    t.loss = copy_text(a, from->loss);
+    t.checksum = copy_text(a, from->checksum);
+    t.notice = copy_text(a, from->notice);
+    t.scaling = copy_scaling(a, &from->scaling);
+    t.target_scaling = copy_scaling(a, &from->target_scaling);
+    c->labels = copy_names(a, c->labels, c->label_count);
+    c->features = copy_names(a, c->features, c->feature_count);
+    c->origin = copy_text(a, c->origin);
+    t.split.by = copy_text(a, from->split.by);
     return t;
 }
 
@@ -394,8 +393,8 @@ static enum mase_status clone_net(void *data, struct mase_err *err)
     mase_graph_own_weights(net->graph);
     net->sample = c->from->sample;
     net->has_sample = c->from->has_sample;
-    net->trained = copy_trained(&net->arena, &c->from->trained);
-    net->origin = mase_copy_text(&net->arena, c->from->origin);
+    net->trained = mase_copy_trained(&net->arena, &c->from->trained);
+    net->origin = copy_text(&net->arena, c->from->origin);
     *c->out = net;
     return MASE_OK;
 }

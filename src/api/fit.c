@@ -99,41 +99,6 @@ static enum mase_status bind(struct mase_train_opts *o, struct fit *f, struct ma
     return MASE_OK;
 }
 
-/* ---- what it was trained on ---- */
-
-/* In a, as a checkpoint says it. */
-static struct mase_checkpoint_info note_training(struct mase_arena *a, const struct mase_dataset *d,
-                                                 const struct mase_objective *o,
-                                                 const struct mase_train_state *s)
-{
-    const struct mase_dataset_info *info = mase_dataset_info(d);
-    struct mase_checkpoint_info t = {
-        .ours = true,
-        .epoch = s->epoch,
-        .step = s->step,
-        .data = *mase_data_info_copy(a, &info->data),
-        .class_names = (const char **)mase_copy_names(a, info->class_names, info->data.classes),
-        .task = o->task->name,
-        .loss = mase_copy_text(a, o->own ? o->own : mase_loss_names[o->loss]),
-        .loss_delta = o->delta,
-        .target_scaling = mase_copy_scaling(a, &info->target_scaling),
-        .checksum = mase_arena_strdup(a, info->checksum),
-        .notice = mase_copy_text(a, info->notice),
-        .scale = info->scale,
-        .scaling = mase_copy_scaling(a, &info->scaling),
-        .columns = info->columns,
-        .drop_missing = info->drop_missing,
-        .split = info->split,
-        .image = info->image,
-    };
-    struct mase_data_columns *c = &t.columns;
-    c->labels = mase_copy_names(a, c->labels, c->label_count);
-    c->features = mase_copy_names(a, c->features, c->feature_count);
-    c->origin = NULL;
-    t.split.by = mase_copy_text(a, info->split.by);
-    return t;
-}
-
 /* ---- the weights it has learnt ---- */
 
 /* The network has them where its weights lie, since programs may look there. */
@@ -143,8 +108,8 @@ static void take_over(struct fit *f)
     struct mase_arena a = { 0 };
     mase_graph_take_learned(g, f->graph);
     mase_graph_alloc(g);
-    const struct mase_checkpoint_info trained = note_training(
-        &a, f->rows->dataset, mase_trainer_objective(f->trainer), mase_trainer_state(f->trainer));
+    const struct mase_checkpoint_info by = mase_trainer_trained(f->trainer),
+                                      trained = mase_copy_trained(&a, &by);
     mase_net_become_trained(f->net, g, f->graph, &a, &trained, "memory");
 }
 

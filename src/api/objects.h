@@ -147,10 +147,9 @@ void mase_put_back(const struct mase_kept *k);
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
                                  const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Copies in a; NULL of NULL. */
-const char *const *mase_copy_names(struct mase_arena *a, const char *const *names, int n);
-const char *mase_copy_text(struct mase_arena *a, const char *s);
-struct mase_scaling mase_copy_scaling(struct mase_arena *a, const struct mase_scaling *s);
+/* What weights were trained on, with everything in a. */
+struct mase_checkpoint_info mase_copy_trained(struct mase_arena *a,
+                                              const struct mase_checkpoint_info *from);
 
 /* ---- compute.c ---- */
 

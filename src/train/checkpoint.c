@@ -34,6 +34,7 @@
 
 #include "file/obj_value.h"
 #include "train/lightning.h"
+#include "train/trained_file.h"
 
 static void set_int(struct mase_arena *a, struct mase_obj *d, const char *key, int64_t i)
 {
@@ -80,79 +81,25 @@ static struct mase_obj *counters(struct mase_arena *a, const struct mase_train_s
     return d;
 }
 
-static struct mase_obj *doubles(struct mase_arena *a, const double *x, int64_t n)
+/* Numbers are a tensor, as PyTorch saves them. */
+static struct mase_obj *data_entry(struct mase_arena *a, const struct mase_value *v)
 {
-    const struct mase_tensor t = { MASE_F64, { 1, { n } }, (void *)(uintptr_t)x };
-    return n ? mase_obj_tensor(a, &t) : mase_obj_none(a);
+    const bool numbers = v->kind == MASE_LIST && v->count && v->items[0]->kind == MASE_FLOAT;
+    if (!numbers)
+        return mase_obj_of_value(a, v);
+    struct mase_tensor t = mase_tensor(a, MASE_F64, &(struct mase_shape){ 1, { v->count } }, true);
+    for (int i = 0; i < v->count; i++)
+        mase_tensor_set(&t, i, v->items[i]->f);
+    return mase_obj_tensor(a, &t);
 }
 
-static struct mase_obj *texts(struct mase_arena *a, const char *const *text, int n)
+static struct mase_obj *data_info(struct mase_arena *a, const struct mase_trainer *t)
 {
-    struct mase_obj *list = n ? mase_obj_list(a) : mase_obj_none(a);
-    for (int i = 0; i < n; i++)
-        mase_obj_push(a, list, mase_obj_text(a, text[i]));
-    return list;
-}
-
-static void image_info(struct mase_arena *a, struct mase_obj *o, const struct mase_image_opts *i)
-{
-    set_int(a, o, "image_channels", i->channels);
-    set_int(a, o, "image_height", i->height);
-    set_int(a, o, "image_width", i->width);
-    mase_obj_set(a, o, "image_mean", doubles(a, i->mean, i->normalise ? 3 : 0));
-    mase_obj_set(a, o, "image_std", doubles(a, i->std, i->normalise ? 3 : 0));
-    set_int(a, o, "crop", i->crop);
-    mase_obj_set(a, o, "flip", mase_obj_bool(a, i->flip));
-}
-
-static struct mase_obj *shape_of(struct mase_arena *a, const struct mase_shape *s)
-{
-    struct mase_obj *list = mase_obj_list(a);
-    for (int k = 0; k < s->rank; k++)
-        mase_obj_push(a, list, mase_obj_int(a, s->dim[k]));
-    return list;
-}
-
-static struct mase_obj *further_inputs(struct mase_arena *a, const struct mase_data_info *d)
-{
-    struct mase_obj *list = mase_obj_list(a);
-    for (int k = 0; k < d->more_count; k++)
-        mase_obj_push(a, list, shape_of(a, &d->more[k]));
-    return list;
-}
-
-static struct mase_obj *data_info(struct mase_arena *a, const struct mase_dataset *d)
-{
-    const struct mase_dataset_info *i = mase_dataset_info(d);
+    const struct mase_checkpoint_info info = mase_trainer_trained(t);
+    const struct mase_value *v = mase_trained_table(a, &info);
     struct mase_obj *o = mase_obj_dict(a);
-    set_text(a, o, "name", i->data.name);
-    mase_obj_set(a, o, "sample", shape_of(a, &i->data.sample));
-    if (i->data.more_count)
-        mase_obj_set(a, o, "more", further_inputs(a, &i->data));
-    set_int(a, o, "classes", i->data.classes);
-    mase_obj_set(a, o, "class_names", texts(a, i->class_names, i->data.classes));
-    set_int(a, o, "targets", i->data.targets);
-    if (i->target_scaling.n) {
-        const struct mase_scaling *s = &i->target_scaling;
-        mase_obj_set(a, o, "target_mean", doubles(a, s->mean, s->n));
-        mase_obj_set(a, o, "target_std", doubles(a, s->std, s->n));
-    }
-    set_text(a, o, "checksum", i->checksum);
-    set_int(a, o, "rows", i->rows);
-    set_int(a, o, "train_rows", mase_dataset_split(d, MASE_SPLIT_TRAIN).count);
-    mase_obj_set(a, o, "simulated", mase_obj_bool(a, i->simulated));
-    set_text(a, o, "notice", i->notice);
-    set_text(a, o, "scaling", i->scale == MASE_SCALE_USUAL ? NULL : mase_scale_names[i->scale]);
-    mase_obj_set(a, o, "mean", doubles(a, i->scaling.mean, i->scaling.n));
-    mase_obj_set(a, o, "std", doubles(a, i->scaling.std, i->scaling.n));
-    mase_obj_set(a, o, "labels", texts(a, i->columns.labels, i->columns.label_count));
-    mase_obj_set(a, o, "features", texts(a, i->columns.features, i->columns.feature_count));
-    mase_obj_set(a, o, "drop_nan", mase_obj_bool(a, i->drop_missing));
-    mase_obj_set(a, o, "split", doubles(a, i->split.share, i->split.share[0] > 0 ? 3 : 0));
-    set_text(a, o, "split_by", i->split.by);
-    set_int(a, o, "split_seed", (int64_t)i->split.seed);
-    if (i->image.channels)
-        image_info(a, o, &i->image);
+    for (int i = 0; i < v->count; i++)
+        mase_obj_set(a, o, v->keys[i], data_entry(a, v->items[i]));
     return o;
 }
 
@@ -197,7 +144,7 @@ enum mase_status mase_trainer_save(const struct mase_trainer *t, const char *pat
     if (t->loss_hash[0])
         set_text(a, ours, "loss_sha256", t->loss_hash);
     mase_obj_set(a, ours, "state", counters(a, s));
-    struct mase_obj *data = mase_obj_set(a, ours, "data", data_info(a, t->data));
+    struct mase_obj *data = mase_obj_set(a, ours, "data", data_info(a, t));
     mase_obj_set(a, data, "seen", seen_rows(a, &t->seen));
     if (t->average)
         mase_obj_set(a, ours, "weights", mase_trainer_save_weights(a, t));

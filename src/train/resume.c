@@ -1,6 +1,5 @@
 /*
- * resume.c - resume a run from its checkpoint; read what a checkpoint says of its network and its
- * data.
+ * resume.c - a run from its checkpoint, and what a checkpoint says of its network and its data.
  *
  * A file is checked whole before anything of the trainer changes.
  */
@@ -34,7 +33,7 @@ static enum mase_status get_int(int64_t *v, const struct mase_obj *d, const char
     return MASE_OK;
 }
 
-/* Files from before tasks name the parts of the score after accuracy. */
+/* Before there were tasks, what scores are made of were counts of right answers. */
 static const struct mase_obj *former(const struct mase_obj *d, const char *key)
 {
     return mase_streq(key, "score_part")    ? mase_obj_get(d, "correct")
@@ -70,14 +69,14 @@ static enum mase_status read_state(struct mase_train_state *s, const struct mase
     if (mase_obj_get(d, #f))   \
     VALUE(f)
 #include "train/state.def"
-    if (s->batch && !mase_obj_get(d, "score_whole")) /* the sums of an interrupted epoch */
+    if (s->batch && !mase_obj_get(d, "score_whole")) /* the sums of an epoch under way */
         return fail_field(path, "score_whole", NULL, err);
     return MASE_OK;
 }
 
-/* ---- do the options equal those of the checkpoint? ---- */
+/* ---- is it the same run? ---- */
 
-/* Options that do not change numbers, or only say when to stop. */
+/* Options that change no number, or that say only how far to go. */
 static bool may_differ(enum mase_train_option option)
 {
     switch (option) {
@@ -93,8 +92,8 @@ static bool may_differ(enum mase_train_option option)
     }
 }
 
-/* The value of an option that is newer than the file: the default, except that onecycle used to
- * leave the momentum alone. */
+/* What a file that is older than an option would say of it: the run was as it is by default, but
+ * onecycle left the momentum alone. */
 static struct mase_value *former_option(struct mase_arena *a, const struct mase_train_opts *o,
                                         const struct mase_opt *row)
 {
@@ -135,7 +134,7 @@ static enum mase_status check_options(const struct mase_trainer *t, const struct
     return MASE_OK;
 }
 
-/* A user's own loss may change under its name. Older files have no hash of it. */
+/* A loss of one's own may be edited under its name. Files from before this was kept do not say. */
 static enum mase_status check_loss(const struct mase_trainer *t, const struct mase_obj *ours,
                                    const char *path, struct mase_err *err)
 {
@@ -163,20 +162,6 @@ static struct mase_value *plain_values(struct mase_arena *a, const struct mase_o
     return table;
 }
 
-/* Read what the checkpoint says of its data. */
-static enum mase_status read_trained(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                     const struct mase_value *data, const char *path,
-                                     struct mase_err *err)
-{
-    const enum mase_status st = mase_trained_from_table(info, a, data, path, err);
-    if (st && err)
-        mase_place(err, (struct mase_loc){ .path = path, .off = -1 });
-    if (st || (info->scaling.n > 0) == (info->scale > MASE_SCALE_NONE))
-        return st;
-    return mase_fail_in(err, MASE_EPARSE, path,
-                        "what it says of the scaling of its data is damaged");
-}
-
 static enum mase_status check_scaling(const struct mase_trainer *t,
                                       const struct mase_checkpoint_info *was, const char *path,
                                       struct mase_err *err)
@@ -194,7 +179,7 @@ static enum mase_status check_scaling(const struct mase_trainer *t,
     return MASE_OK;
 }
 
-/* named: false if the file is older than names of columns. */
+/* named: false, the run is from before columns were named. */
 static enum mase_status check_columns(const struct mase_trainer *t,
                                       const struct mase_checkpoint_info *was, bool named,
                                       const char *path, struct mase_err *err)
@@ -228,7 +213,7 @@ static enum mase_status check_data_options(const struct mase_trainer *t, const s
 {
     struct mase_arena a = { 0 };
     struct mase_checkpoint_info info = { 0 };
-    enum mase_status st = read_trained(&info, &a, plain_values(&a, was), path, err);
+    enum mase_status st = mase_trained_from_data(&info, &a, plain_values(&a, was), path, err);
     if (!st)
         st = check_columns(t, &info, mase_obj_get(was, "features") != NULL, path, err);
     if (!st)
@@ -267,7 +252,7 @@ static enum mase_status check_state(const struct mase_trainer *t, const struct m
                                (long long)s->epoch, (long long)s->batch, (long long)s->step);
 }
 
-/* The graph stored under that key; NULL if there is none. */
+/* The graph that the file has under that key; NULL: it does not say. */
 static enum mase_status read_graph(struct mase_graph **g, const struct mase_obj *root,
                                    const char *key, const char *path, struct mase_err *err)
 {
@@ -321,7 +306,7 @@ static enum mase_status get_moment(const float **data, const struct mase_obj *st
     return MASE_OK;
 }
 
-/* The moments of every trained parameter; copy false: only check that they are there. */
+/* The moments of every parameter that is trained; copy false: only see whether they are there. */
 static enum mase_status take_moments(struct mase_trainer *t, const struct mase_obj *root, bool copy,
                                      const char *path, struct mase_err *err)
 {
@@ -360,7 +345,7 @@ static enum mase_status take_moments(struct mase_trainer *t, const struct mase_o
     return st;
 }
 
-/* ---- the whole checkpoint ---- */
+/* ---- all of it ---- */
 
 static enum mase_status resume(struct mase_trainer *t, const struct mase_obj *root,
                                const char *path, struct mase_err *err)
@@ -430,46 +415,9 @@ enum mase_status mase_checkpoint_graph(struct mase_graph **g, const char *path,
     return st;
 }
 
-/* ---- the data ---- */
+/* ---- about the data ---- */
 
-static bool read_shape(struct mase_shape *s, const struct mase_value *list)
-{
-    if (!list || list->kind != MASE_LIST || list->count >= MASE_MAX_RANK)
-        return false;
-    s->rank = list->count;
-    for (int i = 0; i < list->count; i++) {
-        if (list->items[i]->kind != MASE_INT || list->items[i]->i < 1)
-            return false;
-        s->dim[i] = list->items[i]->i;
-    }
-    return true;
-}
-
-static const char *text_or_null(const struct mase_value *v)
-{
-    return v && v->kind == MASE_STRING ? v->s : NULL;
-}
-
-/* All fields must be there; else the result is empty. */
-static struct mase_data_info data_info(const struct mase_value *d)
-{
-    const struct mase_value *classes = mase_value_get(d, "classes"),
-                            *more = mase_value_get(d, "more"),
-                            *targets = mase_value_get(d, "targets");
-    struct mase_data_info info = { .name = text_or_null(mase_value_get(d, "name")), .help = "" };
-    if (!read_shape(&info.sample, mase_value_get(d, "sample")) || !classes ||
-        classes->kind != MASE_INT || classes->i < 0 || classes->i > INT32_MAX)
-        return (struct mase_data_info){ 0 };
-    info.classes = (int)classes->i;
-    if (targets && targets->kind == MASE_INT && targets->i > 0)
-        info.targets = targets->i;
-    for (int i = 0; more && more->kind == MASE_LIST && i < more->count; i++)
-        if (i == MASE_MORE_INPUTS || !read_shape(&info.more[info.more_count++], more->items[i]))
-            return (struct mase_data_info){ 0 };
-    return info;
-}
-
-/* The hashes must ascend and be at most as many as the rows; else the result is empty. */
+/* Hashes that rise, of no more rows than there were; else nothing is known. */
 static struct mase_seen_rows read_seen(struct mase_arena *a, const struct mase_obj *data)
 {
     const struct mase_obj *o = mase_obj_get(data, "seen"), *rows = mase_obj_get(o, "rows"),
@@ -510,15 +458,8 @@ static enum mase_status read_info(struct mase_checkpoint_info *info, struct mase
         mase_trained_task(info, plain_values(a, mase_obj_get(root, "hyper_parameters")));
     if (!data)
         return MASE_OK;
-    const struct mase_value *table = plain_values(a, data);
-    int names = 0;
-    info->data = data_info(table);
-    MASE_TRY(mase_trained_names(&info->class_names, &names, a, table, "class_names", 1, err));
-    if (names != info->data.classes)
-        info->class_names = NULL;
     info->seen = read_seen(a, data);
-    info->notice = text_or_null(mase_value_get(table, "notice"));
-    return read_trained(info, a, table, path, err);
+    return mase_trained_from_data(info, a, plain_values(a, data), path, err);
 }
 
 enum mase_status mase_checkpoint_info(struct mase_checkpoint_info *info, struct mase_arena *a,

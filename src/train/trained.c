@@ -25,6 +25,8 @@
 #include <mase/saved.h>
 #include <mase/weights.h>
 
+#include "train/trainer.h"
+
 static enum mase_status fail_missing(const char *path, const char *what, struct mase_err *err)
 {
     return mase_fail_in(err, MASE_EVALUE, path, "it has no %s of the features, one number for each",
@@ -79,9 +81,9 @@ static enum mase_status get_numbers(const double **out, int64_t *n, struct mase_
     return MASE_OK;
 }
 
-enum mase_status mase_trained_names(const char ***names, int *count, struct mase_arena *a,
-                                    const struct mase_value *root, const char *key, int least,
-                                    struct mase_err *err)
+static enum mase_status get_names(const char ***names, int *count, struct mase_arena *a,
+                                  const struct mase_value *root, const char *key, int least,
+                                  struct mase_err *err)
 {
     const struct mase_value *list = field(root, key);
     if (!list)
@@ -104,8 +106,8 @@ static enum mase_status get_columns(struct mase_data_columns *c, struct mase_are
                                     const struct mase_value *root, struct mase_err *err)
 {
     const char **labels = NULL, **features = NULL;
-    MASE_TRY(mase_trained_names(&labels, &c->label_count, a, root, "labels", 1, err));
-    MASE_TRY(mase_trained_names(&features, &c->feature_count, a, root, "features", 1, err));
+    MASE_TRY(get_names(&labels, &c->label_count, a, root, "labels", 1, err));
+    MASE_TRY(get_names(&features, &c->feature_count, a, root, "features", 1, err));
     c->labels = labels ? labels : c->labels;
     c->features = features ? features : c->features;
     return MASE_OK;
@@ -143,6 +145,12 @@ static int get_count(const struct mase_value *root, const char *key)
 {
     const struct mase_value *v = field_of_kind(root, key, MASE_INT);
     return v && v->i > 0 && v->i < 65536 ? (int)v->i : 0;
+}
+
+static int64_t get_rows(const struct mase_value *root, const char *key)
+{
+    const struct mase_value *v = field_of_kind(root, key, MASE_INT);
+    return v && v->i > 0 ? v->i : 0;
 }
 
 static bool get_flag(const struct mase_value *root, const char *key)
@@ -214,9 +222,9 @@ void mase_trained_task(struct mase_checkpoint_info *info, const struct mase_valu
     info->loss_delta = delta ? delta->f : info->loss_delta;
 }
 
-enum mase_status mase_trained_from_table(struct mase_checkpoint_info *info, struct mase_arena *a,
-                                         const struct mase_value *root, const char *path,
-                                         struct mase_err *err)
+static enum mase_status from_table(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                   const struct mase_value *root, const char *path,
+                                   struct mase_err *err)
 {
     static const char *const features[] = { "mean", "scale", "std" }, *const targets[] = {
         "target_mean", "target_scale", "target_std"
@@ -238,6 +246,62 @@ enum mase_status mase_trained_from_table(struct mase_checkpoint_info *info, stru
     return MASE_OK;
 }
 
+static bool read_shape(struct mase_shape *s, const struct mase_value *list)
+{
+    if (!list || list->kind != MASE_LIST || list->count >= MASE_MAX_RANK)
+        return false;
+    s->rank = list->count;
+    for (int i = 0; i < list->count; i++) {
+        if (list->items[i]->kind != MASE_INT || list->items[i]->i < 1)
+            return false;
+        s->dim[i] = list->items[i]->i;
+    }
+    return true;
+}
+
+/* All of it, or nothing. */
+static struct mase_data_info get_data_info(const struct mase_value *d)
+{
+    const struct mase_value *classes = mase_value_get(d, "classes"),
+                            *more = mase_value_get(d, "more"),
+                            *targets = mase_value_get(d, "targets");
+    struct mase_data_info info = { .help = "" };
+    get_text(&info.name, d, "name");
+    if (!read_shape(&info.sample, mase_value_get(d, "sample")) || !classes ||
+        classes->kind != MASE_INT || classes->i < 0 || classes->i > INT32_MAX)
+        return (struct mase_data_info){ 0 };
+    info.classes = (int)classes->i;
+    if (targets && targets->kind == MASE_INT && targets->i > 0)
+        info.targets = targets->i;
+    for (int i = 0; more && more->kind == MASE_LIST && i < more->count; i++)
+        if (i == MASE_MORE_INPUTS || !read_shape(&info.more[info.more_count++], more->items[i]))
+            return (struct mase_data_info){ 0 };
+    return info;
+}
+
+/* Of a checkpoint. What it says of its scaling has numbers, or they are damaged. */
+enum mase_status mase_trained_from_data(struct mase_checkpoint_info *info, struct mase_arena *a,
+                                        const struct mase_value *data, const char *path,
+                                        struct mase_err *err)
+{
+    int names = 0;
+    info->data = get_data_info(data);
+    MASE_TRY(get_names(&info->class_names, &names, a, data, "class_names", 1, err));
+    if (names != info->data.classes)
+        info->class_names = NULL;
+    info->rows = get_rows(data, "rows");
+    info->train_rows = get_rows(data, "train_rows");
+    info->simulated = get_flag(data, "simulated");
+    get_text(&info->notice, data, "notice");
+    const enum mase_status st = from_table(info, a, data, path, err);
+    if (st && err)
+        mase_place(err, (struct mase_loc){ .path = path, .off = -1 });
+    if (st || (info->scaling.n > 0) == (info->scale > MASE_SCALE_NONE))
+        return st;
+    return mase_fail_in(err, MASE_EPARSE, path,
+                        "what it says of the scaling of its data is damaged");
+}
+
 static enum mase_status from_json(struct mase_checkpoint_info *info, struct mase_arena *a,
                                   const char *path, struct mase_err *err)
 {
@@ -252,10 +316,9 @@ static enum mase_status from_json(struct mase_checkpoint_info *info, struct mase
         if (!scale || !scale->count)
             return fail_missing(path, "scale (or std)", err);
     }
-    MASE_TRY(
-        mase_trained_names(&info->class_names, &info->data.classes, a, root, "classes", 2, err));
+    MASE_TRY(get_names(&info->class_names, &info->data.classes, a, root, "classes", 2, err));
     mase_trained_task(info, root);
-    return mase_trained_from_table(info, a, root, path, err);
+    return from_table(info, a, root, path, err);
 }
 
 /* ---- tensors ---- */
@@ -331,84 +394,192 @@ enum mase_status mase_trained_on(struct mase_checkpoint_info *info, struct mase_
                : MASE_OK;
 }
 
-/* ---- for a saved folder ---- */
+/* ---- writing ---- */
 
-static struct mase_value *numbers(struct mase_arena *a, const double *x, int64_t n)
+/* A table under way: of a saved folder, which leaves out what it does not say, or of a checkpoint,
+ * which says none. */
+struct record {
+    struct mase_arena *a;
+    struct mase_value *table;
+    bool file;
+};
+
+/* NULL: there is nothing to say. */
+static void say(struct record *r, const char *key, struct mase_value *v)
 {
-    struct mase_value *list = mase_value_list(a);
+    if (v || !r->file)
+        mase_value_set(r->a, r->table, key, v ? v : mase_value_none(r->a));
+}
+
+static void say_text(struct record *r, const char *key, const char *text)
+{
+    say(r, key, text ? mase_value_string(r->a, text) : NULL);
+}
+
+static void say_int(struct record *r, const char *key, int64_t i)
+{
+    if (i || !r->file)
+        say(r, key, mase_value_int(r->a, i));
+}
+
+static void say_flag(struct record *r, const char *key, bool b)
+{
+    if (b || !r->file)
+        say(r, key, mase_value_bool(r->a, b));
+}
+
+static void say_numbers(struct record *r, const char *key, const double *x, int64_t n)
+{
+    struct mase_value *list = n ? mase_value_list(r->a) : NULL;
     for (int64_t i = 0; i < n; i++)
-        mase_value_push(a, list, mase_value_float(a, x[i]));
-    return list;
+        mase_value_push(r->a, list, mase_value_float(r->a, x[i]));
+    say(r, key, list);
 }
 
-static void set_names(struct mase_arena *a, struct mase_value *v, const char *key,
-                      const char *const *names, int n)
+static void say_names(struct record *r, const char *key, const char *const *names, int n)
 {
-    struct mase_value *list = n ? mase_value_set(a, v, key, mase_value_list(a)) : NULL;
+    struct mase_value *list = n ? mase_value_list(r->a) : NULL;
     for (int i = 0; i < n; i++)
-        mase_value_push(a, list, mase_value_string(a, names[i]));
+        mase_value_push(r->a, list, mase_value_string(r->a, names[i]));
+    say(r, key, list);
 }
 
-static void set_split(struct mase_arena *a, struct mase_value *v, const struct mase_data_split *s)
+static void say_scaling(struct record *r, const char *mean, const char *scale,
+                        const struct mase_scaling *s)
 {
-    const char *two = mase_arena_printf(a, "%.17g,%.17g", s->share[0], s->share[1]);
-    const char *all = s->share[2] > 0 ? mase_arena_printf(a, "%s,%.17g", two, s->share[2]) : two;
-    if (s->share[0] > 0)
-        mase_value_set(a, v, "split", mase_value_string(a, all));
-    if (s->by)
-        mase_value_set(a, v, "split_by", mase_value_string(a, s->by));
-    if (s->seed)
-        mase_value_set(a, v, "split_seed", mase_value_int(a, (int64_t)s->seed));
+    say_numbers(r, mean, s->mean, s->n);
+    say_numbers(r, scale, s->std, s->n);
 }
 
-static void set_image(struct mase_arena *a, struct mase_value *v, const struct mase_image_opts *o)
+static void say_split(struct record *r, const struct mase_data_split *s)
 {
-    mase_value_set(a, v, "image_channels", mase_value_int(a, o->channels));
-    if (o->height) {
-        mase_value_set(a, v, "image_height", mase_value_int(a, o->height));
-        mase_value_set(a, v, "image_width", mase_value_int(a, o->width));
-    }
-    if (o->normalise) {
-        mase_value_set(a, v, "image_mean", numbers(a, o->mean, 3));
-        mase_value_set(a, v, "image_std", numbers(a, o->std, 3));
-    }
+    const char *text = mase_arena_printf(r->a, "%.17g,%.17g", s->share[0], s->share[1]);
+    if (s->share[2] > 0)
+        text = mase_arena_printf(r->a, "%s,%.17g", text, s->share[2]);
+    const bool usual = !(s->share[0] > 0);
+    if (r->file)
+        say_text(r, "split", usual ? NULL : text);
+    else
+        say_numbers(r, "split", s->share, usual ? 0 : 3);
+    say_text(r, "split_by", s->by);
+    say_int(r, "split_seed", (int64_t)s->seed);
+}
+
+static void say_image(struct record *r, const struct mase_image_opts *o)
+{
+    say_int(r, "image_channels", o->channels);
+    say_int(r, "image_height", o->height);
+    say_int(r, "image_width", o->width);
+    say_numbers(r, "image_mean", o->mean, o->normalise ? 3 : 0);
+    say_numbers(r, "image_std", o->std, o->normalise ? 3 : 0);
+    if (r->file)
+        return; /* training alone changes pictures */
+    say_int(r, "crop", o->crop);
+    say_flag(r, "flip", o->flip);
+}
+
+/* How rows and columns became samples. */
+static void say_reading(struct record *r, const struct mase_checkpoint_info *info)
+{
+    say_names(r, "labels", info->columns.labels, info->columns.label_count);
+    say_names(r, "features", info->columns.features, info->columns.feature_count);
+    say_flag(r, "drop_nan", info->drop_missing);
+    say_split(r, &info->split);
+    if (info->image.channels)
+        say_image(r, &info->image);
+}
+
+static const char *scale_name(const struct mase_checkpoint_info *info)
+{
+    return info->scale == MASE_SCALE_USUAL ? NULL : mase_scale_names[info->scale];
 }
 
 bool mase_trained_print(struct mase_str *out, struct mase_arena *a,
                         const struct mase_checkpoint_info *info)
 {
-    struct mase_value *v = mase_value_table(a);
+    struct record r = { a, mase_value_table(a), .file = true };
     const bool special = info->task && mase_task_find(info->task) != mase_tasks;
     if (info->scale == MASE_SCALE_USUAL && !special && !info->image.channels)
         return false;
-    if (info->scale)
-        mase_value_set(a, v, "scaling", mase_value_string(a, mase_scale_names[info->scale]));
-    if (info->checksum)
-        mase_value_set(a, v, "sha256", mase_value_string(a, info->checksum));
+    say_text(&r, "scaling", scale_name(info));
+    say_text(&r, "sha256", info->checksum);
     if (special) {
-        mase_value_set(a, v, "task", mase_value_string(a, info->task));
-        if (info->loss)
-            mase_value_set(a, v, "loss", mase_value_string(a, info->loss));
-        mase_value_set(a, v, "loss_delta", mase_value_float(a, info->loss_delta));
+        say_text(&r, "task", info->task);
+        say_text(&r, "loss", info->loss);
+        say(&r, "loss_delta", mase_value_float(a, info->loss_delta));
     }
-    if (info->target_scaling.n) {
-        const struct mase_scaling *s = &info->target_scaling;
-        mase_value_set(a, v, "target_mean", numbers(a, s->mean, s->n));
-        mase_value_set(a, v, "target_scale", numbers(a, s->std, s->n));
-    }
-    if (info->scaling.n) {
-        mase_value_set(a, v, "mean", numbers(a, info->scaling.mean, info->scaling.n));
-        mase_value_set(a, v, "scale", numbers(a, info->scaling.std, info->scaling.n));
-    }
-    set_names(a, v, "classes", info->class_names, info->class_names ? info->data.classes : 0);
-    set_names(a, v, "labels", info->columns.labels, info->columns.label_count);
-    set_names(a, v, "features", info->columns.features, info->columns.feature_count);
-    if (info->drop_missing)
-        mase_value_set(a, v, "drop_nan", mase_value_bool(a, true));
-    set_split(a, v, &info->split);
-    if (info->image.channels)
-        set_image(a, v, &info->image);
-    mase_json_print(out, v, 2);
+    say_scaling(&r, "target_mean", "target_scale", &info->target_scaling);
+    say_scaling(&r, "mean", "scale", &info->scaling);
+    say_names(&r, "classes", info->class_names, info->class_names ? info->data.classes : 0);
+    say_reading(&r, info);
+    mase_json_print(out, r.table, 2);
     mase_str_addc(out, '\n');
     return true;
+}
+
+static struct mase_value *lengths(struct mase_arena *a, const struct mase_shape *s)
+{
+    struct mase_value *list = mase_value_list(a);
+    for (int k = 0; k < s->rank; k++)
+        mase_value_push(a, list, mase_value_int(a, s->dim[k]));
+    return list;
+}
+
+struct mase_value *mase_trained_table(struct mase_arena *a, const struct mase_checkpoint_info *info)
+{
+    struct record r = { a, mase_value_table(a), .file = false };
+    const struct mase_data_info *d = &info->data;
+    say_text(&r, "name", d->name);
+    say(&r, "sample", lengths(a, &d->sample));
+    if (d->more_count) {
+        struct mase_value *more = mase_value_set(a, r.table, "more", mase_value_list(a));
+        for (int k = 0; k < d->more_count; k++)
+            mase_value_push(a, more, lengths(a, &d->more[k]));
+    }
+    say_int(&r, "classes", d->classes);
+    say_names(&r, "class_names", info->class_names, d->classes);
+    say_int(&r, "targets", d->targets);
+    if (info->target_scaling.n)
+        say_scaling(&r, "target_mean", "target_std", &info->target_scaling);
+    say_text(&r, "checksum", info->checksum);
+    say_int(&r, "rows", info->rows);
+    say_int(&r, "train_rows", info->train_rows);
+    say_flag(&r, "simulated", info->simulated);
+    say_text(&r, "notice", info->notice);
+    say_text(&r, "scaling", scale_name(info));
+    say_scaling(&r, "mean", "std", &info->scaling);
+    say_reading(&r, info);
+    return r.table;
+}
+
+/* ---- of a run ---- */
+
+struct mase_checkpoint_info mase_trainer_trained(const struct mase_trainer *t)
+{
+    const struct mase_dataset_info *d = mase_dataset_info(t->data);
+    const struct mase_objective *o = &t->objective;
+    struct mase_checkpoint_info info = {
+        .ours = true,
+        .epoch = t->state.epoch,
+        .step = t->state.step,
+        .data = d->data,
+        .class_names = (const char **)(uintptr_t)d->class_names,
+        .task = o->task->name,
+        .loss = o->own ? o->own : mase_loss_names[o->loss],
+        .loss_delta = o->delta,
+        .target_scaling = d->target_scaling,
+        .checksum = d->checksum,
+        .rows = d->rows,
+        .train_rows = mase_dataset_split(t->data, MASE_SPLIT_TRAIN).count,
+        .simulated = d->simulated,
+        .notice = d->notice,
+        .scale = d->scale,
+        .scaling = d->scaling,
+        .columns = d->columns,
+        .drop_missing = d->drop_missing,
+        .split = d->split,
+        .image = d->image,
+    };
+    info.columns.origin = NULL; /* a file that is read has one */
+    return info;
 }

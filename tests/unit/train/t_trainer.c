@@ -257,6 +257,9 @@ static void checkpoints_keep_everything(void **state)
     assert_true(c.data.sample.rank == 1 && c.data.sample.dim[0] == 16);
     assert_string_equal(c.checksum, info->checksum);
     assert_string_equal(c.notice, info->notice);
+    assert_int_equal(c.rows, info->rows);
+    assert_int_equal(c.train_rows, mase_dataset_split(jets, MASE_SPLIT_TRAIN).count);
+    assert_int_equal(c.simulated, info->simulated);
     assert_int_equal(c.scaling.n, 16);
     assert_memory_equal(c.scaling.mean, info->scaling.mean, 16 * sizeof(double));
     assert_memory_equal(c.scaling.std, info->scaling.std, 16 * sizeof(double));
