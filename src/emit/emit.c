@@ -1,5 +1,5 @@
 /*
- * emit.c - the table of targets, and a network written as one of them (mase/emit.h).
+ * emit.c - the table of targets; write a network for one of them (mase/emit.h).
  */
 #include "emit/emit_parts.h"
 #include "ir/graph/graph_parts.h"
@@ -27,7 +27,8 @@ const struct mase_target *mase_target_of_path(const char *path)
     return NULL;
 }
 
-/* What the target is written from: integers of a network with number formats, else its program. */
+/* The source for a target: the integer program of a network with number formats, else its program.
+ */
 static enum mase_status find_source(struct mase_emit_source *from, struct mase_int_program **x,
                                     struct mase_program **p, const struct mase_target *t,
                                     struct mase_graph *g, int input_count, struct mase_err *err)
@@ -45,8 +46,8 @@ static enum mase_status find_source(struct mase_emit_source *from, struct mase_i
     return MASE_OK;
 }
 
-/* Nothing is written before all is lowered, which refuses what the target cannot take, and before
- * what will be written has given the right results. */
+/* Files are written after everything is lowered, so that the target can refuse, and after the steps
+ * have given the right results. */
 static enum mase_status emit(struct mase_emit_job *j, const struct mase_target_functions *f,
                              struct mase_err *err)
 {

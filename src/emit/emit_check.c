@@ -1,9 +1,9 @@
 /*
- * emit_check.c - the steps of a network in C, run beside what they were made from.
+ * emit_check.c - run the steps from which C is written, and compare with their source.
  *
- * Before anything is written, samples go through the steps: each reads and writes the memory that C
- * will give it, in the types that C will have. Integers must come out with the bits of the exact
- * engine, floats near the reference of the program. A difference is a fault of ours, and an error.
+ * Before files are written, samples run through the steps, with the memory slots and types of the C
+ * code. Integers must equal those of the integer engine, floats must be close to the program's
+ * reference. A difference is a bug, reported as an error.
  */
 #include <math.h>
 
@@ -13,17 +13,18 @@
 #include "emit/emit_parts.h"
 #include "integer/int_parts.h"
 
-enum { DRAWN = 4 };                   /* samples, where none are given */
-static const double WORK = 3e8;       /* multiply-adds of all samples, about: then fewer samples */
-static const double TOLERANCE = 1e-3; /* of floats, of the largest output */
+enum { DRAWN = 4 }; /* samples, if none are given */
+static const double WORK =
+    3e8; /* multiply-adds of all samples, about; larger networks run fewer samples */
+static const double TOLERANCE = 1e-3; /* of floats, relative to the largest output */
 
-/* What C has in its memory: an integer or a float. */
+/* An element of the C code's memory: an integer or a float. */
 union cell {
     int64_t i;
     float f;
 };
 
-/* Memory of one value at a time. */
+/* Memory of a slot, which holds one value at a time. */
 struct place {
     union cell *cell;
     int64_t rows;
@@ -33,7 +34,7 @@ struct place {
 struct running {
     const struct mase_emit_net *n;
     struct place *slot, x, y;
-    const char *from, *what; /* went wrong in which step; NULL: nothing */
+    const char *from, *what; /* the first wrong step, and what is wrong; NULL: nothing */
 };
 
 static void wrong(struct running *r, const char *what)
@@ -85,7 +86,7 @@ static float real(const struct mase_emit_numbers *n, int64_t i)
     return n->real[n->count == 1 ? 0 : i / n->per];
 }
 
-/* a b + c in a type of C, whatever the order. */
+/* a b + c with the overflow of a C type, in any order. */
 static int64_t multiply_add(struct running *r, enum mase_emit_type t, int64_t a, int64_t b,
                             int64_t c)
 {
@@ -111,7 +112,7 @@ static int64_t rounded(struct running *r, const struct mase_emit_map *m, int64_t
     return limited(m, mase_divide_rounded(v, m->shift ? INT64_C(1) << by : by, m->direction), i);
 }
 
-/* To the nearest integer or by the direction of a format; what is no number becomes the least. */
+/* Clamp and round to nearest or by the direction of a format; NaN becomes the lower bound. */
 static int64_t bounded(const struct mase_emit_map *m, double v, int64_t i, float x)
 {
     const double lo = (double)whole(&m->lo, i), hi = (double)whole(&m->hi, i);
@@ -191,13 +192,13 @@ static union cell mapped(struct running *r, const struct mase_emit_map *m, union
 
 /* ---- steps ---- */
 
-/* The rows of a channel under a step's window; NULL: the step has none. */
+/* The rows of a channel under the window of a step; NULL: the step has no window. */
 static int64_t *new_window_rows(const struct mase_int_window *w)
 {
     return w ? mase_xcalloc((size_t)mase_int_window_area(w) * sizeof(int64_t)) : NULL;
 }
 
-/* The row that input k of a sum reads; -1: it is zero. window: what the window covers at p. */
+/* The row that input k of a sum reads; -1: zero. window: rows under the window at position p. */
 static int64_t row_of(const struct mase_emit_sum *f, const int64_t *window, int64_t g, int64_t p,
                       int64_t k)
 {
@@ -368,7 +369,7 @@ static enum mase_status fail(const struct running *r, int64_t sample, struct mas
                      r->from ? r->from : "the network", (long long)sample, r->what);
 }
 
-/* y: what the sample must give. */
+/* y: expected output. */
 static enum mase_status check_sample(struct running *r, const float *x, const float *y,
                                      int64_t sample, struct mase_err *err)
 {
@@ -428,7 +429,7 @@ static void end(struct running *r)
     mase_xfree(r->y.cell);
 }
 
-/* What the exact engine or the reference gives for samples (samples, inputs). */
+/* The expected outputs (samples, outputs), by the integer engine or the reference. */
 static enum mase_status make_wanted(float *y, const float *x, int64_t samples,
                                     const struct mase_emit_source *from, int64_t rows,
                                     struct mase_err *err)

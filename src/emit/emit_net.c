@@ -1,6 +1,5 @@
 /*
- * emit_net.c - the steps of a network that becomes C: types, values, numbers of rows, and where
- * values lie.
+ * emit_net.c - build the steps of a network: types, values, parameters of rows, memory slots.
  */
 #include <stdarg.h>
 
@@ -38,7 +37,7 @@ enum mase_emit_type mase_emit_type_between(int64_t lo, int64_t hi, enum mase_emi
     return mase_emit_type_for(mase_int_type_of(lo, hi), least);
 }
 
-/* ---- building ---- */
+/* ---- build steps ---- */
 
 struct mase_emit_value *mase_emit_add_value(struct mase_emit_net *n, enum mase_emit_type t,
                                             int64_t rows)
@@ -68,7 +67,8 @@ struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emi
     return s;
 }
 
-/* Two values at a time: what was picked so far, and the next. */
+/* A step picks from two values, so several values take several steps: the rows picked so far, and
+ * the next value. */
 void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
                          struct mase_emit_value *const *value, int count,
                          const struct mase_emit_picked *picked, struct mase_emit_value *out)
@@ -103,9 +103,9 @@ enum mase_status mase_emit_refuse(const char *from, struct mase_err *err, const 
     return st;
 }
 
-/* ---- numbers of rows ---- */
+/* ---- parameters of rows ---- */
 
-/* The longest run that all rows divide into, each of equal numbers. */
+/* The longest length that divides the rows into runs of equal numbers. */
 static int64_t run_of(const int64_t *number, const float *real, int64_t rows)
 {
     int64_t run = rows, at = 0;
@@ -145,7 +145,7 @@ bool mase_emit_all(const struct mase_emit_numbers *n, int64_t number)
     return n->count == 1 && (n->number ? n->number[0] == number : n->real[0] == (float)number);
 }
 
-/* ---- where values lie ---- */
+/* ---- memory slots ---- */
 
 static void find_lifetimes(struct mase_emit_net *n)
 {
@@ -161,7 +161,7 @@ static void find_lifetimes(struct mase_emit_net *n)
     n->output->last = n->count;
 }
 
-/* A slot is free where no value in it is still to be read. Chains need two. */
+/* A slot is free if no value in it is still to be read. A chain needs two slots. */
 static int find_slot(const struct mase_emit_net *n, const struct mase_emit_value *v)
 {
     for (int slot = 0; slot < n->slot_count; slot++) {

@@ -31,10 +31,10 @@ struct mase_emit_type_info {
     int64_t lo, hi;
 };
 extern const struct mase_emit_type_info mase_emit_types[MASE_EMIT_TYPES];
-/* The first type of C from `least` on that holds integers of width and sign t; int64_t where none
- * does, since no sum that is computed needs more. */
+/* The first C type from `least` on that holds integers of width and sign t; int64_t if none does,
+ * since no sum needs more. */
 enum mase_emit_type mase_emit_type_for(struct mase_int_type t, enum mase_emit_type least);
-/* The same for integers from lo to hi. */
+/* As mase_emit_type_for, for integers from lo to hi. */
 enum mase_emit_type mase_emit_type_between(int64_t lo, int64_t hi, enum mase_emit_type least);
 
 /* ---- values ---- */
@@ -42,31 +42,31 @@ enum mase_emit_type mase_emit_type_between(int64_t lo, int64_t hi, enum mase_emi
 struct mase_emit_value {
     enum mase_emit_type type;
     int64_t rows;
-    int made, last; /* steps: where it is computed, where it is used last; -1: given */
-    int number;     /* its name is vNUMBER */
-    bool passed;    /* pairs of its rows are read, the last of which may lie behind them */
-    int slot;       /* static memory that it lies in; -1: the caller's x, -2: the caller's y */
+    int made, last; /* indices of steps: the producer, the last user; -1: an input */
+    int number;     /* its name in C is v<number> */
+    bool passed;    /* users read pairs of rows, the last of which may extend beyond the value */
+    int slot;       /* static array that holds it; -1: the caller's x, -2: the caller's y */
 };
 
-/* ---- numbers that belong to the rows of a step ---- */
+/* ---- parameters of the rows of a step ---- */
 
-/* One for all, or an array: of row i it is table[i / per]. */
+/* One number for all rows, or an array: row i has number[i / per]. */
 struct mase_emit_numbers {
-    int64_t count, per;    /* count 1: one for all */
+    int64_t count, per;    /* count 1: one number for all rows */
     const int64_t *number; /* (count), or: */
     const float *real;
-    const char *name; /* of the array, once it is written */
+    const char *name; /* name of the array in C, once it is written */
     enum mase_emit_type type;
 };
 
 /* ---- steps ---- */
 
 enum mase_emit_kind {
-    MASE_EMIT_SUM,     /* sums of products at positions, then perhaps a map */
-    MASE_EMIT_ADD,     /* sums of two values, row by row, then perhaps a map */
-    MASE_EMIT_POOL,    /* sums under a window without weights, or the largest */
-    MASE_EMIT_PICK,    /* other rows */
-    MASE_EMIT_LARGEST, /* the largest of listed rows */
+    MASE_EMIT_SUM,     /* sums of products at positions, then optionally a map */
+    MASE_EMIT_ADD,     /* sums of two values, row by row, then optionally a map */
+    MASE_EMIT_POOL,    /* sums under a window without weights, or maxima */
+    MASE_EMIT_PICK,    /* copies rows */
+    MASE_EMIT_LARGEST, /* maxima of listed rows */
     MASE_EMIT_MAP,     /* a function of each row */
     MASE_EMIT_KINDS
 };
@@ -75,7 +75,7 @@ extern const char *const mase_emit_kind_names[MASE_EMIT_KINDS];
 enum mase_emit_map_op {
     MASE_EMIT_STORE,
     MASE_EMIT_AFFINE, /* fma(x, scale, shift), exactly rounded */
-    MASE_EMIT_AXPY,   /* x * scale + shift, as the compiler does it */
+    MASE_EMIT_AXPY,   /* x * scale + shift, as the compiler rounds it */
     MASE_EMIT_RELU,
     MASE_EMIT_ENCODE,
     MASE_EMIT_ROUND,
@@ -84,20 +84,20 @@ enum mase_emit_map_op {
     MASE_EMIT_DECODE,
 };
 
-/* A function of one number. Which of the numbers it has depends on the operation. */
+/* A function of one number; the operation decides which parameters it has. */
 struct mase_emit_map {
     enum mase_emit_map_op op;
     int direction;            /* enum mase_direction, or MASE_TO_SIGN */
-    bool shift;               /* round: div are exponents of two */
-    bool relu;                /* line, decode: cut at zero */
-    bool doubles;             /* encode: float would not hold it */
+    bool shift;               /* round: divide by 2^div */
+    bool relu;                /* affine, decode: clamp below at zero */
+    bool doubles;             /* encode: in double, since float would lose bits */
     bool scaled;              /* encode: divide by the step; decode: in float32 */
     bool exact;               /* decode: an integer times a power of two */
-    enum mase_emit_type work; /* round, decode: what holds code mul + add */
+    enum mase_emit_type work; /* round, decode: the type that holds code mul + add */
     struct mase_emit_numbers mul, add, div, lo, hi;
-    struct mase_emit_numbers factor, offset; /* floats: scale, encode's step, decode's */
-    struct mase_emit_numbers bias, parts;    /* decode that is not exact */
-    struct mase_emit_numbers start; /* table: where that of a row begins, less its least code */
+    struct mase_emit_numbers factor, offset; /* floats: scale; encode, decode: step */
+    struct mase_emit_numbers bias, parts;    /* decode, if not exact */
+    struct mase_emit_numbers start; /* table: index of a row's entries, minus its least code */
     const int64_t *table;
     int64_t table_length, table_lo, table_hi;
 };
@@ -105,14 +105,14 @@ struct mase_emit_map {
 struct mase_emit_sum {
     int64_t groups, outputs, inputs, positions;
     int64_t output_stride, position_stride;
-    int64_t group_rows;          /* rows of the operand from one group to the next */
+    int64_t group_rows;          /* rows between the operand rows of adjacent groups */
     enum mase_int_access access; /* LIST, ROWS or WINDOW */
     const struct mase_int_window *window;
     const int32_t *list;          // (groups, positions, inputs)
     const int64_t *weight, *bias; // integers, or
     const float *fweight, *fbias; // floats
     enum mase_emit_type acc, wtype;
-    bool tiled; /* tile.c: many outputs side by side */
+    bool tiled; /* tile.c: many outputs in parallel */
 };
 
 struct mase_emit_step {
@@ -120,14 +120,14 @@ struct mase_emit_step {
     const char *from;
     struct mase_emit_value *in[2], *out;
     bool largest;                             /* of a pool */
-    struct mase_emit_sum sum;                 /* of SUM */
-    struct mase_emit_numbers weight[2], bias; /* of ADD */
-    enum mase_emit_type acc;                  /* of ADD, and of a pool */
-    const struct mase_int_window *window;     /* of a pool, each channel by itself */
+    struct mase_emit_sum sum;                 /* parameters of SUM */
+    struct mase_emit_numbers weight[2], bias; /* parameters of ADD */
+    enum mase_emit_type acc;                  /* type of sums of ADD and POOL */
+    const struct mase_int_window *window;     /* window of POOL, over each channel */
     int64_t channels;
-    int64_t parts;       /* of a pool of floats: what sums are divided by */
-    const int32_t *list; /* of PICK and LARGEST, rows of the operand; -1: zero; from -2 on down
-                          * rows of the second */
+    int64_t parts;       /* POOL of floats: the divisor of sums */
+    const int32_t *list; /* PICK and LARGEST: rows of the operand; -1: zero; -2 and below: rows of
+                            the second operand */
     const int64_t *first;
     struct mase_emit_map map;
     struct mase_emit_step *next;
@@ -140,12 +140,12 @@ struct mase_emit_net {
     struct mase_emit_step *first, *last;
     int count;
     struct mase_emit_value *input, *output;
-    struct mase_emit_map decode; /* where codes are returned: what they stand for */
+    struct mase_emit_map decode; /* if codes are returned: how they decode */
     const struct mase_int_format
         *encode; // (inputs) how inputs become codes; NULL: they are not codes
     struct mase_emit_value **value;
     int value_count, value_cap;
-    int64_t *slot; /* bytes of each */
+    int64_t *slot; /* bytes of each slot */
     int slot_count, slot_cap;
 };
 
@@ -154,8 +154,7 @@ struct mase_emit_value *mase_emit_add_value(struct mase_emit_net *n, enum mase_e
 struct mase_emit_step *mase_emit_add_step(struct mase_emit_net *n, enum mase_emit_kind kind,
                                           const char *from, struct mase_emit_value *in,
                                           struct mase_emit_value *out);
-/* Rows of values one after the other, each picked from row[] of one of them; row -1: zero. Gives
- * out, whose codes are none but theirs. */
+/* A row of one of several values; row -1: zero. mase_emit_add_picks fills `out` with such rows. */
 struct mase_emit_picked {
     int value;
     int32_t row;
@@ -163,7 +162,7 @@ struct mase_emit_picked {
 void mase_emit_add_picks(struct mase_emit_net *n, const char *from,
                          struct mase_emit_value *const *value, int count,
                          const struct mase_emit_picked *picked, struct mase_emit_value *out);
-/* The fewest numbers that say the same of rows in order. */
+/* The shortest array of parameters for these numbers of rows. */
 struct mase_emit_numbers mase_emit_numbers(struct mase_arena *a, const int64_t *number,
                                            int64_t rows);
 struct mase_emit_numbers mase_emit_reals(struct mase_arena *a, const float *real, int64_t rows);
@@ -177,51 +176,51 @@ enum mase_status mase_emit_from_integers(struct mase_emit_net *n, const struct m
                                          bool codes, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct mase_program *p,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* emit_net.c: lifetimes and slots; rows that a value takes there, with those behind it that are
- * read. */
+/* emit_net.c: assign slots by lifetimes; the rows of memory that a value needs, including rows that
+ * its users read beyond it. */
 int64_t mase_emit_room(const struct mase_emit_value *v);
 void mase_emit_place(struct mase_emit_net *n);
 
-/* emit_check.c: what steps were made from; one of both, the program with its input. */
+/* emit_check.c: the source of the steps, one of both; the program comes with its input. */
 struct mase_emit_source {
     const struct mase_int_program *exact;
     const struct mase_program *program;
     const struct mase_input *input;
 };
-/* Do the steps, placed, give the same for samples (samples, inputs)? 0 samples: some are drawn. */
+/* Do the steps give the results of the source for samples (samples, inputs)? 0 samples: draw some.
+ */
 enum mase_status mase_emit_check(const struct mase_emit_net *n, const struct mase_emit_source *from,
                                  const float *x, int64_t samples,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- targets ---- */
 
-/* A network on its way to a target. */
+/* The state of writing a network for a target. */
 struct mase_emit_job {
     struct mase_arena *a;
     const struct mase_target *target;
     const struct mase_emit_source *from;
     const struct mase_emit_opts *o;
     const char *name; /* of the network */
-    void *steps;      /* the target's own */
+    void *steps;      /* owned by the target */
     struct mase_emitted *e;
 };
-/* What a target does. Only write cannot fail, so a network that is refused leaves no text. */
+/* The functions of a target. Only `write` cannot fail, so a refused network leaves no files. */
 struct mase_target_functions {
-    /* Binds the options, and makes of j->from what will be written; refuses what the target cannot
-     * take. */
+    /* Bind the options and lower j->from; refuse what the target cannot express. */
     enum mase_status (*lower)(struct mase_emit_job *j, struct mase_err *err);
-    /* Does that give what j->from gives? */
+    /* Does the lowered form give the results of j->from? */
     enum mase_status (*check)(struct mase_emit_job *j, struct mase_err *err);
-    void (*write)(struct mase_emit_job *j); /* files and costs, to j->e */
+    void (*write)(struct mase_emit_job *j); /* write files and costs to j->e */
 };
 #define TARGET(name, ends, floats, help)                          \
     extern const struct mase_target_functions mase_target_##name; \
     extern const struct mase_opt mase_target_##name##_rows[];
 #include "emit/targets.def"
 
-/* tile.c: which sums are computed in tiles; what they read becomes 16-bit codes. */
+/* tile.c: choose sums to compute in tiles; their operands become 16-bit codes. */
 void mase_emit_find_tiles(struct mase_emit_net *n);
-/* How many outputs of a group are. */
+/* The number of outputs of a group that are computed in tiles. */
 int64_t mase_emit_tiled(const struct mase_emit_sum *f);
 
 /* ---- writing ---- */
@@ -231,54 +230,55 @@ struct mase_emit_writer {
     struct mase_emitted *e;
     const struct mase_emit_net *net;
     const struct mase_emit_opts *o;
-    bool unrolled, codes; /* the options of C */
+    bool unrolled, codes; /* options of the target C */
     struct mase_str tables, helpers, body;
-    struct mase_map functions; /* from the text of a function to its name */
-    struct mase_map names;     /* that are taken */
+    struct mase_map functions; /* from the text of a C function to its name */
+    struct mase_map names;     /* names in use */
     int numbered;
     int64_t acc_rows[MASE_EMIT_TYPES], patch_rows[MASE_EMIT_TYPES]; /* by type */
-    bool fma, window, vectors; /* what the source has to define */
-    bool rounds;               /* floats are rounded where they are computed */
+    bool fma, window, vectors; /* helpers that the source must define */
+    bool rounds;               /* floats are rounded at each operation */
 };
 
-/* A function by its parameters and its body; what it is called. bytes: how large it may be. */
+/* Add a C function, or find an equal one; returns its name. bytes: estimated size of its code. */
 const char *mase_emit_function(struct mase_emit_writer *w, const char *prefix, const char *params,
                                const char *text, int bytes);
-/* An array of integers or floats; its name. */
+/* Add an array of integers or floats; returns its name. */
 const char *mase_emit_table(struct mase_emit_writer *w, const char *prefix, enum mase_emit_type t,
                             const int64_t *number, const float *real, int64_t count);
 const char *mase_emit_window(struct mase_emit_writer *w, const struct mase_int_window *g,
                              int64_t channels);
-/* Numbers in lines, with commas between. */
+/* A list of numbers, with commas and line breaks. */
 void mase_emit_list(struct mase_str *s, enum mase_emit_type t, const int64_t *number,
                     const float *real, int64_t count);
-/* tile.c: the function of tiles, its weights, and the vectors that it is made of; that of floats,
- * whose weights begin with a row of biases. */
+/* tile.c: the C function for tiles, its weights, and the vector types; the same for floats, whose
+ * weights begin with a row of biases. */
 const char *mase_emit_tile_function(struct mase_emit_writer *w);
 const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_emit_sum *f);
 const char *mase_emit_float_function(struct mase_emit_writer *w, int64_t outputs);
 extern const char mase_emit_vectors[], mase_emit_float_vectors[];
-/* The text of fused(): a product and a sum, rounded once. */
+/* The C text of fused(): a product and a sum with one rounding. */
 extern const char mase_emit_fused[];
 const char *mase_emit_upper(struct mase_arena *a, const char *name);
-/* What files are called, without their endings. */
+/* The base name of the files. */
 const char *mase_emit_file(const struct mase_emit_writer *w);
-/* write_test.c: the program that checks test vectors, and what makes and runs it. */
+/* write_test.c: the program that checks test vectors, and its Makefile. */
 void mase_emit_test(struct mase_str *s, struct mase_emit_writer *w);
 void mase_emit_makefile(struct mase_str *s, const struct mase_emit_writer *w);
-/* What a value is called where it is read or written. */
+/* The C expression of a value's memory. */
 const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_value *v);
 void mase_emit_real(struct mase_str *s, double x, bool single);
 void mase_emit_integer(struct mase_str *s, int64_t x, enum mase_emit_type t);
 
-/* A call that maps rows: from and to are expressions, i the index of the parameters' first row. */
+/* A call of a C function that maps rows: from and to are expressions, i the index of the first
+ * row's parameters. */
 struct mase_emit_call {
     const char *to, *from;
     enum mase_emit_type to_type, from_type;
     int64_t rows, stride;
-    const char *offset; /* added to arrays of numbers: "g * 8"; NULL: nothing */
+    const char *offset; /* added to parameter arrays: "g * 8"; NULL: nothing */
     const struct mase_emit_step
-        *add; /* what is mapped is this sum of two values; NULL: it is not */
+        *add; /* map the sum of two values by this step; NULL: map one value */
 };
 const char *mase_emit_map_name(enum mase_emit_map_op op);
 void mase_emit_map_call(struct mase_emit_writer *w, const struct mase_emit_map *m,

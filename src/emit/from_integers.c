@@ -1,14 +1,14 @@
 /*
- * from_integers.c - exact integers (mase/int_program.h) as steps.
+ * from_integers.c - lower an integer program (mase/int_program.h) to steps.
  *
- * An instruction becomes a step. A rounding that is alone in reading a sum is done with it.
+ * An instruction becomes a step; a rounding that is the only user of a sum is fused with it.
  */
 #include <string.h>
 
 #include "emit/integer_maps.h"
 #include "integer/int_parts.h"
 
-/* Rows of the engine's memory, and the value that has them here. */
+/* Rows of the integer program's memory, and the value that holds them here. */
 struct place {
     int64_t at, rows;
     struct mase_emit_value *value;
@@ -37,7 +37,7 @@ static void keep(struct reading *r, const struct mase_int_value *x, struct mase_
     r->place[r->count++] = (struct place){ x->at, x->rows, v };
 }
 
-/* A value for what an instruction gives: the smallest type that its bounds allow. */
+/* Add a value for a result, with the smallest type that its bounds allow. */
 static struct mase_emit_value *add_value(struct reading *r, const struct mase_int_value *x)
 {
     const enum mase_emit_type t =
@@ -49,7 +49,7 @@ static struct mase_emit_value *add_value(struct reading *r, const struct mase_in
 
 /* ---- sums ---- */
 
-/* Sums of rows as they are, under a window: a pool. */
+/* A pool: sums of rows under a window without weights. */
 static struct mase_emit_step *add_pool(struct reading *r, const struct mase_int_instr *i,
                                        struct mase_emit_value *x)
 {
@@ -75,7 +75,7 @@ static struct mase_emit_step *add_pairs(struct reading *r, const struct mase_int
     return s;
 }
 
-/* Rows of memory as rows of the value that begins at a row of memory. */
+/* Convert rows of memory to rows of the value that begins at row `at`. */
 static int32_t *rows_of_value(struct reading *r, const int32_t *from, int64_t count, int64_t at)
 {
     int32_t *list = mase_new_array(r->a, int32_t, (size_t)count);
@@ -84,7 +84,7 @@ static int32_t *rows_of_value(struct reading *r, const int32_t *from, int64_t co
     return list;
 }
 
-/* Rows of a group's operand, where the next group's begins as many rows behind. */
+/* The distance between the operand rows of adjacent groups. */
 static int64_t group_rows(const struct mase_int_sum *f)
 {
     const struct mase_int_window *w = f->window;
@@ -131,7 +131,7 @@ static enum mase_status add_step_of_sum(struct reading *r, struct mase_emit_step
     return MASE_OK;
 }
 
-/* ---- which rounding belongs to a sum ---- */
+/* ---- fuse roundings ---- */
 
 static bool reads(const struct mase_int_instr *i, const struct mase_int_value *v)
 {
@@ -141,7 +141,7 @@ static bool reads(const struct mase_int_instr *i, const struct mase_int_value *v
     return false;
 }
 
-/* The instruction behind i, if it rounds what i gives and nobody else reads that. */
+/* The next instruction, if it rounds the result of i and is its only user. */
 static const struct mase_int_instr *only_reader(const struct reading *r,
                                                 const struct mase_int_instr *i)
 {
@@ -164,7 +164,7 @@ static bool same_round(const struct mase_int_instr *i, int64_t a, int64_t b)
            x->hi == y->hi && x->direction == y->direction;
 }
 
-/* Is an output rounded in the same way at every position? */
+/* Does an output round alike at every position? */
 static bool is_by_output(const struct mase_int_instr *round, const struct mase_int_sum *f)
 {
     for (int64_t o = 0; o < f->groups * f->outputs; o++)
@@ -183,7 +183,7 @@ static enum mase_status map_of(struct reading *r, struct mase_emit_map *m,
                                       : mase_emit_map_scale(r->a, m, i, w, err);
 }
 
-/* *i: the last instruction that was taken. */
+/* *at: advanced to the last instruction that was fused. */
 static enum mase_status read_sum(struct reading *r, const struct mase_int_instr **at,
                                  struct mase_emit_value *x, struct mase_err *err)
 {
@@ -225,7 +225,7 @@ static void read_largest(struct reading *r, const struct mase_int_instr *i,
     }
 }
 
-/* Rows of memory, of one value or of several. */
+/* Pick rows of memory, from one value or several. */
 static void read_picks(struct reading *r, const struct mase_int_instr *i, struct mase_emit_value *x)
 {
     const int64_t rows = i->out->rows;
@@ -244,13 +244,13 @@ static void read_picks(struct reading *r, const struct mase_int_instr *i, struct
         picked[k] = (struct mase_emit_picked){ v, p ? (int32_t)(at - p->at) : -1 };
         same &= v == 0 && picked[k].row == k;
     }
-    if (same) /* another shape of the same rows */
+    if (same) /* a reshape */
         keep(r, i->out, x);
     else
         mase_emit_add_picks(r->n, i->out->from, value, count, picked, add_value(r, i->out));
 }
 
-/* ---- the whole ---- */
+/* ---- the network ---- */
 
 static enum mase_status read_map(struct reading *r, const struct mase_int_instr *i,
                                  struct mase_emit_value *x, struct mase_err *err)
@@ -282,7 +282,7 @@ static enum mase_status read_instr(struct reading *r, const struct mase_int_inst
         if (x != r->n->input || r->n->first)
             return mase_emit_refuse((*i)->out->from, err,
                                     "codes cannot be given: it is not what samples meet first");
-        r->n->value_count--; /* the floats that are not there */
+        r->n->value_count--; /* remove the float input: the caller passes codes */
         r->n->input = add_value(r, (*i)->out);
         r->n->encode = (*i)->u.encode;
         return MASE_OK;
@@ -296,7 +296,7 @@ static enum mase_status read_instr(struct reading *r, const struct mase_int_inst
     return read_map(r, *i, x, err);
 }
 
-/* What is returned lies in memory of the caller. */
+/* The returned value lies in the caller's memory. */
 static enum mase_status give_output(struct reading *r, struct mase_err *err)
 {
     struct mase_emit_value *v = place_of(r, r->e->output->at)->value;

@@ -1,8 +1,8 @@
 /*
- * from_program.c - a program without number formats as steps of floats.
+ * from_program.c - lower a program without number formats to steps on floats.
  *
- * What constants alone decide is computed first, by the reference. A batch norm is an affine step
- * for each channel; it and a relu are done with the sum before them, where nobody else reads that.
+ * Values that depend on constants only are computed by the reference. A batch norm is an affine step
+ * for each channel; it and a relu are fused with the sum before them if they are its only users.
  */
 #include <math.h>
 #include <string.h>
@@ -122,8 +122,7 @@ static enum mase_status read_conv(struct reading *r, const struct mase_instr *i,
 
 /* ---- functions of single numbers ---- */
 
-/* The sum just before, if nobody but i reads it and nothing is done with it yet but an affine step.
- */
+/* The sum that gives the operand, if i is its only user and no step but an affine one is fused. */
 static struct mase_emit_step *sum_before(const struct reading *r, const struct mase_instr *i,
                                          const struct mase_emit_value *x, enum mase_emit_map_op op)
 {
@@ -246,7 +245,7 @@ static enum mase_status number_rows(struct reading *r, struct mase_tensor **out,
     return mase_instr_rows(out, i, r->a, r->known, r->p->value_count, err);
 }
 
-/* Samples come first, and nothing else depends on how many there are. */
+/* Do samples lie along the first dimension, and does nothing else depend on their number? */
 static bool is_by_samples(const struct mase_instr *i)
 {
     for (int k = 0; k < i->result_count; k++) {
@@ -261,7 +260,8 @@ static bool is_by_samples(const struct mase_instr *i)
     return true;
 }
 
-/* Where the rows of values come out, those of each counted on. */
+/* Compute which row of which operand each result row copies, by running the reference on row
+ * numbers. */
 static enum mase_status add_picks(struct reading *r, const struct mase_instr *i,
                                   struct mase_emit_value *const *value, int count,
                                   struct mase_err *err)
@@ -320,7 +320,7 @@ static enum mase_status read_join(struct reading *r, const struct mase_instr *i,
     return add_picks(r, i, value, count, err);
 }
 
-/* A mean of rows side by side: the means of their numbers tell. */
+/* A mean over adjacent rows, recognised by the means of their numbers. */
 static enum mase_status read_mean(struct reading *r, const struct mase_instr *i,
                                   struct mase_emit_value *x, struct mase_err *err)
 {
@@ -340,11 +340,11 @@ static enum mase_status read_mean(struct reading *r, const struct mase_instr *i,
     return MASE_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- the network ---- */
 
 static const struct {
     enum mase_prim prim;
-    enum mase_op op; /* unknown: every one */
+    enum mase_op op; /* unknown: every operation */
     read_fn *read;
 } rules[] = {
     { MASE_PRIM_map, MASE_OP_relu, read_relu },
@@ -431,7 +431,7 @@ enum mase_status mase_emit_from_program(struct mase_emit_net *n, const struct ma
     struct mase_emit_value *y = value_of(&r, &p->output);
     if (!y)
         return mase_emit_refuse(NULL, err, "it must return one tensor");
-    if (y == n->input) { /* the caller's memory is not ours to return */
+    if (y == n->input) { /* an input cannot be returned without a copy */
         y = mase_emit_add_value(n, MASE_EMIT_F32, y->rows);
         mase_emit_add_step(n, MASE_EMIT_MAP, "output", n->input, y)->map.op = MASE_EMIT_STORE;
     }

@@ -7,7 +7,7 @@
 #include "emit/integer_maps.h"
 #include "integer/int_parts.h"
 
-/* ---- numbers of rows ---- */
+/* ---- parameters of rows ---- */
 
 static struct mase_emit_numbers spread(struct mase_arena *a, struct mase_emit_numbers n,
                                        int64_t rows)
@@ -63,7 +63,7 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
             return mase_emit_refuse(i->out->from, err,
                                     "its rows are rounded in several directions");
         m->shift &= exponent_of(f->div) >= 0;
-        for (int k = 0; k < 2; k++) { /* monotone: the ends tell */
+        for (int k = 0; k < 2; k++) { /* monotone: check the ends only */
             const int64_t v =
                 mase_divide_rounded((k ? i->in[0]->hi[row] : i->in[0]->lo[row]) * f->mul + f->add,
                                     f->div, f->direction);
@@ -88,7 +88,7 @@ enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map 
     return MASE_OK;
 }
 
-enum { FLOAT_INTEGERS = 1 << 24 }; /* float32 has all up to this one */
+enum { FLOAT_INTEGERS = 1 << 24 }; /* float32 represents all integers up to here */
 
 static bool float_holds(int64_t lo, int64_t hi)
 {
@@ -189,7 +189,7 @@ void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
     m->start = take(a, start, NULL, &w);
 }
 
-/* ---- what codes stand for ---- */
+/* ---- decoding ---- */
 
 enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map *m,
                                       const struct mase_int_value *v, struct mase_err *err)

@@ -6,10 +6,10 @@
 
 #include "emit/emit_parts.h"
 
-/* The rows whose numbers count: row k is k * stride. */
+/* The rows that share parameters: row k is k * stride. */
 struct mase_emit_rows {
     int64_t count, stride;
-    bool each; /* a number for each, not for runs */
+    bool each; /* a parameter for each row, not for runs of rows */
 };
 enum mase_status mase_emit_map_round(struct mase_arena *a, struct mase_emit_map *m,
                                      const struct mase_int_instr *i, const struct mase_emit_rows *w,
@@ -24,7 +24,7 @@ void mase_emit_map_affine(struct mase_arena *a, struct mase_emit_map *m,
                           const struct mase_int_instr *i);
 void mase_emit_map_table(struct mase_arena *a, struct mase_emit_map *m,
                          const struct mase_int_instr *i);
-/* What the codes of a value stand for. */
+/* The map that decodes the codes of a value. */
 enum mase_status mase_emit_map_decode(struct mase_arena *a, struct mase_emit_map *m,
                                       const struct mase_int_value *v,
                                       struct mase_err *err) MASE_MUST_CHECK;

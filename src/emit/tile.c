@@ -1,11 +1,11 @@
 /*
- * tile.c - sums of many products by the instructions that processors have for them. Compilers of
+ * tile.c - sums of many products by vector instructions. Compilers of
  * x86 get vectors, any other gets loops.
  *
- * Of 8-bit weights sixteen outputs are computed side by side, two inputs at a time. The weights lie
- * in that order, so that one instruction multiplies pairs and adds them (pmaddwd, vpdpwssd). What
- * comes in are 16-bit codes, as these instructions want them: a value that only such sums read is
- * stored so. Integers may be added in any order, so the bits are the same.
+ * With 8-bit weights, sixteen outputs are computed in parallel, two inputs at a time. The weights
+ * lie in that order, so that one instruction multiplies pairs and adds them (pmaddwd, vpdpwssd).
+ * The operand is stored as 16-bit codes if only such sums read it. Integers may be added in any
+ * order, so the bits are the same.
  *
  * Floats are added input by input, as in the loops, many outputs side by side; the last four may
  * overlap those before them, which gives the same numbers twice.
@@ -14,14 +14,14 @@
 
 enum { TILE = 16 };
 
-/* ---- which sums ---- */
+/* ---- choose sums ---- */
 
 static bool is_small(enum mase_emit_type t)
 {
     return t == MASE_EMIT_I8 || t == MASE_EMIT_U8 || t == MASE_EMIT_I16;
 }
 
-/* The second of a last pair may lie behind the rows, which the caller's memory need not have. */
+/* The second code of a last pair may lie beyond the rows, where the caller's memory may end. */
 static bool can_tile(const struct mase_emit_net *n, const struct mase_emit_step *s)
 {
     const struct mase_emit_sum *f = &s->sum;
@@ -47,7 +47,7 @@ void mase_emit_find_tiles(struct mase_emit_net *n)
 
 /* ---- writing ---- */
 
-/* What the compiler must have, and what its vectors are called. */
+/* The compiler's vector types, with our names for them. */
 const char mase_emit_vectors[] =
     "#if defined __GNUC__ && defined __SSE2__\n"
     "#define VECTORS\n"
@@ -77,7 +77,7 @@ const char mase_emit_vectors[] =
     "#endif\n"
     "#endif\n\n";
 
-/* Where a vector has sixteen lanes, even and odd pairs of inputs wait for each other alone. */
+/* Two accumulators for vectors of sixteen lanes, since dependent additions are slow. */
 static const char tile_text[] =
     "    for (int o = 0; o < m; o += 16, y += 16, b += 16) {\n"
     "#ifdef VECTORS\n"
@@ -140,8 +140,8 @@ const char *mase_emit_tile_function(struct mase_emit_writer *w)
                               tile_text, 230);
 }
 
-/* Tile after tile: of each two inputs the weights of sixteen outputs, in pairs; a last input that
- * is alone has a zero beside it. */
+/* The weights of each tile: for each two inputs, pairs of weights of sixteen outputs; an odd last
+ * input is paired with zero. */
 const char *mase_emit_tile_table(struct mase_emit_writer *w, const struct mase_emit_sum *f)
 {
     const int64_t m = mase_emit_tiled(f), n = (f->inputs + 1) / 2 * 2, count = f->groups * m * n;

@@ -23,7 +23,7 @@ void mase_emit_integer(struct mase_str *s, int64_t x, enum mase_emit_type t)
         mase_str_printf(s, "%lld", (long long)x);
 }
 
-/* The fewest digits that read back to it. */
+/* The fewest digits that read back as the same number. */
 void mase_emit_real(struct mase_str *s, double x, bool single)
 {
     char text[MASE_NUMBER_BYTES];
@@ -31,7 +31,7 @@ void mase_emit_real(struct mase_str *s, double x, bool single)
     mase_str_printf(s, "%s%s%s", text, strpbrk(text, ".e") ? "" : ".0", single ? "f" : "");
 }
 
-/* ---- pieces of the source ---- */
+/* ---- parts of the source ---- */
 
 const char *mase_emit_function(struct mase_emit_writer *w, const char *prefix, const char *params,
                                const char *text, int bytes)
@@ -104,7 +104,7 @@ const char *mase_emit_at(struct mase_emit_writer *w, const struct mase_emit_valu
     return mase_arena_printf(w->a, "memory%d.v%d", v->slot, v->number);
 }
 
-/* ---- the source ---- */
+/* ---- the source file ---- */
 
 const char *mase_emit_file(const struct mase_emit_writer *w)
 {
@@ -170,8 +170,8 @@ static void add_memory(struct mase_str *s, const struct mase_emit_writer *w)
     mase_str_addc(s, '\n');
 }
 
-/* A double holds the product of two floats. What a sum loses is found exactly; an odd last digit
- * says that there was something, so that the rounding to float is right. */
+/* A double holds the product of two floats exactly. The sum is rounded to odd, so that rounding it
+ * to float rounds once. */
 const char mase_emit_fused[] =
     "/* a b + c, rounded once */\n"
     "static float fused(float a, float b, float c)\n"
@@ -254,7 +254,7 @@ static void write_source(struct mase_str *s, struct mase_emit_writer *w)
     add_batch(s, w);
 }
 
-/* ---- the header ---- */
+/* ---- the header file ---- */
 
 const char *mase_emit_upper(struct mase_arena *a, const char *name)
 {
@@ -264,7 +264,7 @@ const char *mase_emit_upper(struct mase_arena *a, const char *name)
     return text;
 }
 
-/* Text of others inside a comment of ours. */
+/* Text of users inside a C comment. */
 static void add_comment(struct mase_str *s, const char *text)
 {
     size_t column = 3;
@@ -328,7 +328,8 @@ static void write_header(struct mase_str *s, struct mase_emit_writer *w,
 
 /* ---- names ---- */
 
-/* Keywords, functions that compilers know, and what the source and the test are made of. */
+/* Names that generated code must not use: keywords, library functions, names of helpers and of the
+ * test. */
 static const char *const taken[] = {
     "auto",     "break",       "case",   "char",     "const",  "continue", "default",   "do",
     "double",   "else",        "enum",   "extern",   "float",  "for",      "goto",      "if",
@@ -360,7 +361,7 @@ static bool is_taken(const char *name)
     return clash;
 }
 
-/* Letters, digits and underscores, none that means something else. */
+/* Letters, digits and underscores; not a taken name. */
 static const char *c_name(struct mase_arena *a, const char *name)
 {
     char *out = mase_arena_printf(a, mase_is_alpha(name[0]) ? "%s" : "net_%s", name);
@@ -389,7 +390,7 @@ const struct mase_opt mase_target_c_rows[] = {
     { 0 },
 };
 
-/* The steps of the network, in the types and the memory of C. */
+/* The lowered network of this target. */
 struct c_source {
     struct mase_emit_net net;
     bool unrolled, codes;

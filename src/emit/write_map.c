@@ -1,13 +1,13 @@
 /*
- * write_map.c - functions of single numbers as C: roundings, lines, tables, what codes stand for.
+ * write_map.c - write maps of single numbers as C: roundings, affine functions, tables, decoding.
  *
- * A function of C takes rows and maps each. Numbers that are the same for all rows stand in its
- * text, others are arrays that it is given.
+ * A C function takes rows and maps each. A parameter that all rows share is a literal in it; others
+ * are passed as arrays.
  */
 #include "emit/emit_parts.h"
 #include "integer/int_parts.h"
 
-/* A function that is being written. */
+/* The C function that is being written. */
 struct mapping {
     struct mase_emit_writer *w;
     const struct mase_emit_map *m;
@@ -16,7 +16,7 @@ struct mapping {
     int arrays;
 };
 
-/* What a number of row i is called. */
+/* The C expression of a parameter for row i. */
 static const char *number(struct mapping *k, const struct mase_emit_numbers *n, const char *name,
                           enum mase_emit_type t)
 {
@@ -65,7 +65,7 @@ static const char *type_name(enum mase_emit_type t)
     return mase_emit_types[t].name;
 }
 
-/* The operand of a map, or a sum of two. */
+/* The C expression of the operand, or of a sum of two. */
 static const char *operand(struct mapping *k)
 {
     const struct mase_emit_step *s = k->c->add;
@@ -173,7 +173,7 @@ static void write_round(struct mapping *k)
     write_limits(k, m->work);
 }
 
-/* Beyond 2^23 a float32 has no fraction: a sum there is rounded to the nearest, ties to even. */
+/* Above 2^23 float32 has no fraction, so a sum is rounded to nearest, ties to even. */
 static bool sum_rounds(const struct mase_emit_map *m, bool doubles)
 {
     const struct mase_emit_numbers *limits[] = { &m->lo, &m->hi };
@@ -186,7 +186,8 @@ static bool sum_rounds(const struct mase_emit_map *m, bool doubles)
     return true;
 }
 
-/* v, a float between limits, to the nearest integer q by truncation, which every machine has. */
+/* Round a float within limits to the nearest integer q, by truncation only, which compiles
+ * everywhere. */
 static void write_nearest(struct mapping *k, const char *real, const char *whole, const char *half)
 {
     const struct mase_emit_map *m = k->m;
@@ -214,7 +215,7 @@ static void write_bounded(struct mapping *k, bool doubles)
         a = mase_arena_printf(k->w->a, "%lld%s", (long long)lo->number[0], f);
     if (hi->count == 1)
         b = mase_arena_printf(k->w->a, "%lld%s", (long long)hi->number[0], f);
-    line(k, "v = v > %s ? v : %s;", a, a); /* not a number becomes the least */
+    line(k, "v = v > %s ? v : %s;", a, a); /* NaN becomes the lower bound */
     line(k, "v = v < %s ? v : %s;", b, b);
     if (sum_rounds(k->m, doubles)) {
         k->w->rounds = true;
@@ -289,7 +290,7 @@ static void write_decode(struct mapping *k)
         return;
     }
     k->w->rounds = true;
-    /* volatile: no compiler may join a product and a sum */
+    /* volatile keeps compilers from contracting a product and a sum */
     const char *real = m->scaled ? "float" : "double",
                *parts = number(k, &m->parts, "parts", MASE_EMIT_I64);
     line(k, "volatile %s v = (%s)x[i] * %s;", real, real, step);
@@ -335,7 +336,7 @@ static void write_relu(struct mapping *k)
     line(k, "const float q = v < 0 ? 0 : v;");
 }
 
-/* How a map is written, and how many bytes its loop takes, about. */
+/* The writer of each map, its name in C, and the bytes of its loop, about. */
 static const struct {
     void (*write)(struct mapping *k);
     const char *name;

@@ -1,9 +1,9 @@
 /*
- * write_sum.c - sums of products, pools and rows as C.
+ * write_sum.c - write sums of products, pools and copies of rows as C.
  *
- * A convolution copies what a window sees side by side and is a layer from there on. Sums of
- * integers may be added in any order; those of floats are added input by input, so that outputs can
- * be computed side by side and a compiler needs no leave to reorder.
+ * A convolution copies the rows under its window next to each other, and is then computed as a
+ * dense layer. Sums of integers may be added in any order; those of floats are added input by
+ * input, so that compilers can vectorise over outputs without reordering sums.
  */
 #include <string.h>
 
@@ -53,7 +53,7 @@ static const char *dot_function(struct mase_emit_writer *w, const struct mase_em
     return name;
 }
 
-/* The weights as they stand in the code. */
+/* A function with the weights as literals. */
 static const char *unrolled_function(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     const struct mase_emit_sum *f = &s->sum;
@@ -183,7 +183,7 @@ static const char *pick_function(struct mase_emit_writer *w, enum mase_emit_type
 
 /* ---- steps ---- */
 
-/* From two values. */
+/* Copy rows of two values. */
 static void write_join(struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     const struct mase_emit_value *x = s->in[0], *z = s->in[1], *y = s->out;
@@ -268,7 +268,7 @@ static void need(int64_t *rows, enum mase_emit_type t, int64_t n)
     rows[t] = n > rows[t] ? n : rows[t];
 }
 
-/* The operand of the sums of one position: where it lies, or what copies it there. */
+/* The C expression of the operand of one position's sums; for a convolution, of its copy. */
 static const char *write_operand(struct mase_emit_writer *w, const struct mase_emit_step *s,
                                  int indent)
 {
@@ -301,7 +301,7 @@ static bool is_unrolled(const struct mase_emit_writer *w, const struct mase_emit
     return w->unrolled && f->groups == 1;
 }
 
-/* Of floats the weights of one input lie side by side, behind the biases. */
+/* Weights of floats, transposed: those of one input are adjacent, after the biases. */
 static const float *turned(struct mase_emit_writer *w, const struct mase_emit_sum *f)
 {
     const int64_t m = f->outputs, n = f->inputs;
@@ -313,14 +313,14 @@ static const float *turned(struct mase_emit_writer *w, const struct mase_emit_su
     return t;
 }
 
-/* The function of floats cuts at zero, where nothing is between. */
+/* Does the float function apply the relu? Only if no map follows. */
 static bool cuts_itself(const struct mase_emit_writer *w, const struct mase_emit_step *s)
 {
     return s->map.op == MASE_EMIT_RELU && s->sum.output_stride == 1 && !s->sum.weight &&
            !is_unrolled(w, &s->sum);
 }
 
-/* Some outputs of each group, from the first on. */
+/* A range of outputs of each group. */
 struct products {
     const struct mase_emit_sum *f;
     const char *y, *x, *b;
@@ -338,7 +338,7 @@ static void write_call(struct mase_emit_writer *w, const char *name, const char 
                     (long long)p->count, (long long)p->f->inputs);
 }
 
-/* In tiles as far as they go. */
+/* Compute outputs in tiles, and the rest by loops. */
 static void write_integers(struct mase_emit_writer *w, const struct mase_emit_step *s,
                            const char *y, const char *x, int indent)
 {

@@ -20,7 +20,7 @@ static void add_vectors(struct mase_str *s, enum mase_emit_type t, const char *n
     mase_str_add(s, "};\n");
 }
 
-/* The samples as floats or codes. */
+/* The input samples, as floats or codes. */
 static void add_given(struct mase_str *s, struct mase_emit_writer *w, const char *up)
 {
     const struct mase_int_format *encode = w->net->encode;
@@ -33,7 +33,7 @@ static void add_given(struct mase_str *s, struct mase_emit_writer *w, const char
                 code ? NULL : w->o->x, w->o->vectors, w->e->inputs);
 }
 
-/* Integers agree to the bit, floats as far as another order of their sums allows. */
+/* Integers must be equal; floats may differ by the order of sums. */
 static const char same_bits[] = "static int same(const float *a, const float *b)\n{\n"
                                 "    return memcmp(a, b, sizeof *a) == 0;\n}\n\n";
 static const char same_number[] =
@@ -41,7 +41,7 @@ static const char same_number[] =
     "    const double off = (double)*a - (double)*b, size = *b < 0 ? -(double)*b : *b;\n"
     "    return off <= 1e-4 * (1 + size) && -off <= 1e-4 * (1 + size);\n}\n\n";
 
-/* Where the network gives codes, the test knows what they stand for. */
+/* If the network returns codes, the test decodes them. */
 static void add_decode(struct mase_str *s, const struct mase_emit_writer *w, const char *up)
 {
     struct mase_emitted unused = { 0 };

@@ -1,10 +1,9 @@
 /*
- * int16.c - networks in integers by kernels, where 16 bits hold the codes and 32 the sums.
+ * int16.c - run integer programs with 16-bit codes and 32-bit sums by kernels.
  *
- * The same numbers as int_run.c computes one by one: an integer is an integer. Sums are of pairs of
- * 16-bit products; a rounding over a power of two is a shift, or an affine function in double,
- * where no number has more than 53 bits; scaled codes are rounded in float32 as they are said to
- * be. What is not like that runs in int_run.c.
+ * Results equal those of int_run.c, since integers are exact. Sums are of pairs of 16-bit products; a
+ * rounding over a power of two is a shift, or an affine function in double, where no number has more
+ * than 53 bits; scaled codes are rounded in float32, as specified. Other programs run in int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 #include "integer/int_parts.h"
 #include "kern/kern.h"
 
-enum type { FLOAT, SHORT, LONG }; /* of a value's rows */
+enum type { FLOAT, SHORT, LONG }; /* type of a value's rows */
 static const int sizes[] = { 4, 2, 4 };
 
 typedef void affine_fn(int16_t *y, const int32_t *x, const struct mase_int_affine *l, long n);
@@ -31,11 +30,11 @@ struct mase_int16_plan {
     struct step *step;
     int count;
     enum type *type; // (rows of memory)
-    int64_t *place;  // (rows of memory): bytes of a lane before it
-    int64_t bytes;   /* of a lane in all, that of zeros included */
+    int64_t *place;  // // (rows of memory): byte offset of a row, for one lane
+    int64_t bytes;   /* bytes of all rows for one lane, with the zeros */
 };
 
-/* ---- can it be run so? ---- */
+/* ---- checks ---- */
 
 static void set_type(struct mase_int16_plan *f, const struct mase_int_value *v, enum type t)
 {
@@ -69,7 +68,8 @@ static bool prepare_encode(struct step *s, struct mase_int16_plan *f, struct mas
     return mase_int_value_within(y, INT16_MIN, INT16_MAX);
 }
 
-/* Does the sum of the magnitudes of all products stay below 2^31, in whatever order? */
+/* Does the sum of the magnitudes of all products stay below 2^31, so that the order does not
+ * matter? */
 static bool sums_fit(const struct mase_int_sum *g, int64_t output, int64_t most)
 {
     double sum = fabs((double)g->bias[output]);
@@ -126,7 +126,7 @@ static bool prepare_affine(struct step *s, struct mase_int16_plan *f, struct mas
     return true;
 }
 
-/* floor(n / d) is n less (d - 1) / 2, over d, to the nearest: no tie is left. */
+/* floor(n / d) is (n - (d - 1) / 2) / d rounded to nearest, where no tie occurs. */
 bool mase_int_round_as_affine(struct mase_int_affine *l, bool *shift,
                               const struct mase_int_round *r, int64_t most)
 {
@@ -171,7 +171,7 @@ static bool prepare_round(struct step *s, struct mase_int16_plan *f, struct mase
     return f->type[x->at] == LONG && mase_int_value_within(y, INT16_MIN, INT16_MAX);
 }
 
-/* Rows of one kind go to rows of that kind. */
+/* MAX and PICK: all rows have one type. */
 static bool prepare_rows(struct step *s, struct mase_int16_plan *f)
 {
     const struct mase_int_rows *g = &s->i->u.rows;
@@ -206,7 +206,7 @@ static bool prepare(struct step *s, struct mase_int16_plan *f, struct mase_arena
     }
 }
 
-/* Rows of zeros come last. */
+/* Rows of zeros lie after all others. */
 static void place_rows(struct mase_int16_plan *f, const struct mase_int_program *e)
 {
     for (int64_t r = 0; r < e->rows; r++) {
@@ -239,7 +239,7 @@ void mase_int_find_int16(struct mase_int_program *e)
 
 /* ---- memory ---- */
 
-/* What a thread needs: the rows, and for each sum the rows that it reads and writes. */
+/* Memory of a thread: the rows, and for each sum pointers to the rows that it reads and writes. */
 struct mase_int16_work {
     const struct mase_int_program *e;
     const struct mase_kernels *k;
@@ -281,7 +281,7 @@ struct mase_int16_work *mase_int16_work_new(const struct mase_int_program *e, in
     w->e = e;
     if (mase_kernels_select(&w->k, &err))
         w->k = mase_kernels_of(MASE_ISA_SCALAR);
-    w->lanes = (samples + 31) / 32 * 32; /* rows of shorts begin at multiples of 64 bytes, too */
+    w->lanes = (samples + 31) / 32 * 32; /* rows of shorts begin at multiples of 64 bytes as well */
     w->memory = mase_aligned_calloc((size_t)(f->bytes * w->lanes));
     w->read = mase_xcalloc((size_t)f->count * sizeof *w->read);
     w->write = mase_xcalloc((size_t)f->count * sizeof *w->write);

@@ -1,8 +1,8 @@
 /*
  * int_access.c - patterns in the lists of rows that sums and maxima read (mase/int_program.h).
  *
- * The lists say which rows are read. A pattern is set only where it gives the same list, entry by
- * entry, so a back end may have loops instead of lists and computes the same.
+ * A pattern is set only if it yields the list, entry by entry, so that a back end can use loops
+ * instead of lists.
  */
 #include "integer/int_parts.h"
 #include "ir/shape/shape.h"
@@ -62,7 +62,7 @@ struct mase_int_window mase_int_window_of_rows(int64_t rows)
 
 /* ---- patterns ---- */
 
-/* Does a sum read no other value than this? Values lie side by side in memory. */
+/* Does a sum read rows of this value only? The rows of a value are adjacent in memory. */
 static bool reads_only(const struct mase_int_sum *f, const struct mase_int_value *x)
 {
     for (int64_t k = 0; k < f->groups * f->positions * f->inputs; k++)
@@ -79,7 +79,7 @@ static bool is_contiguous(const struct mase_int_sum *f, int64_t at)
     return true;
 }
 
-/* Does the window of a convolution give the list? */
+/* Does the window of a convolution yield the list? */
 static bool is_window(const struct mase_int_sum *f, const struct mase_int_window *w, int64_t at,
                       int64_t *row)
 {
@@ -99,14 +99,14 @@ static bool is_window(const struct mase_int_sum *f, const struct mase_int_window
     return true;
 }
 
-/* The entries of a list that belong to a position of a channel. */
+/* The list entries of each position of a channel. */
 struct entries {
     const int32_t *from;
     const int64_t *first; /* (channels * positions + 1), or NULL: */
-    int64_t inputs;       /* each has as many */
+    int64_t inputs;       /* number of entries of each position, if first is NULL */
 };
 
-/* Does the window of a pool give the list: the elements in the channel, then perhaps zeros? */
+/* Does the window of a pool yield the list: the elements in the channel, then zeros? */
 static bool is_pool(const struct entries *e, const struct mase_int_window *w, int64_t channels,
                     int64_t at, int64_t *row)
 {
@@ -128,7 +128,7 @@ static bool is_pool(const struct entries *e, const struct mase_int_window *w, in
     return true;
 }
 
-/* Sums of rows as they are, a channel after another? */
+/* Are these sums of rows without weights, channel after channel? */
 static bool adds_channels(const struct mase_int_sum *f)
 {
     const int64_t outputs = f->groups * f->outputs;

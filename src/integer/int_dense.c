@@ -1,9 +1,9 @@
 /*
- * int_dense.c - chains of dense layers in integers, by kernels, sample by sample.
+ * int_dense.c - run chains of dense layers in integers by kernels, sample by sample.
  *
- * The same numbers as int_run.c computes one by one: floats are rounded to codes, every layer sums
- * products (int_pack.c) and rounds them to codes again, and the last ones become floats. What is
- * no such chain runs by int16.c or int_run.c.
+ * Floats are rounded to codes, every layer sums products (int_pack.c) and rounds them to codes, and
+ * the last codes are decoded to floats. Results equal those of int_run.c. Other programs run by
+ * int16.c or int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,19 +13,19 @@
 #include "integer/int_parts.h"
 #include "kern/kern.h"
 
-enum { TILE = 16, CHUNK = MASE_INT_SAMPLES }; /* numbers, samples at a time */
+enum { TILE = 16, CHUNK = MASE_INT_SAMPLES }; /* outputs of a tile; samples of a chunk */
 enum { MOST_STEPS = 1024 };
 
 struct mase_int_dense {
-    const struct mase_kernels *k;                 /* weights lie as these take them */
+    const struct mase_kernels *k;                 /* kernels that the weights are packed for */
     const struct mase_int_instr *affine, *encode; /* the first may be NULL */
     bool relu;                                    /* after the affine step */
     struct mase_int_encoding encoding;
     struct mase_int_layer *layer;
     int layers;
-    struct mase_int_decoding decoding; /* tiles: 0: the decoding of each output */
+    struct mase_int_decoding decoding; /* per tile, from tile 0: the decoding of each output */
     int64_t features, outputs;
-    int64_t widest; /* bytes of a sample between layers */
+    int64_t widest; /* bytes of a sample's widest layer */
 };
 
 static long tiles_of(int64_t rows)
@@ -33,7 +33,7 @@ static long tiles_of(int64_t rows)
     return (long)((rows + TILE - 1) / TILE);
 }
 
-/* Constants that do nothing: what pads the last tile becomes zero. */
+/* Constants without effect, which keep the padding of the last tile zero. */
 static struct mase_int_finish *new_finish(struct mase_arena *a, long tiles)
 {
     struct mase_int_finish *f = mase_new_array(a, struct mase_int_finish, (size_t)tiles);
@@ -42,7 +42,7 @@ static struct mase_int_finish *new_finish(struct mase_arena *a, long tiles)
     return f;
 }
 
-/* ---- what can be run so ---- */
+/* ---- checks ---- */
 
 static bool is_dense(const struct mase_int_instr *i)
 {
@@ -54,10 +54,10 @@ static bool is_dense(const struct mase_int_instr *i)
         if (g->from[k] != i->in[0]->at + k)
             return false;
     return mase_int_value_within(i->out, INT32_MIN,
-                                 INT32_MAX); /* on the way to it sums may wrap around */
+                                 INT32_MAX); /* intermediate sums may wrap around */
 }
 
-/* Does the instruction take all rows of what the last one gave? */
+/* Does the instruction use all rows of the last result, in order? */
 static bool follows(const struct mase_int_instr *i, const struct mase_int_value *last)
 {
     return i->in[0]->at == last->at && i->in[0]->rows == last->rows;
@@ -77,9 +77,9 @@ static int64_t rounded_by_float(const struct mase_int_finish *f, int lane, int64
     return (int64_t)rintf(fminf(fmaxf(v, f->lo[lane]), f->hi[lane]));
 }
 
-/* Does float32 give the same for all codes from lo to hi? It does where no number has more than 24
- * bits. Else, both ways give steps that only rise, or only fall: if they agree on either side of
- * each step, they agree. */
+/* Does float32 give the right code for all sums lo..hi? If no number has more than 24 bits, yes.
+ * Otherwise both roundings are monotone: they agree everywhere if they agree on both sides of each
+ * step. */
 static bool float_is_exact(const struct mase_int_finish *f, int lane,
                            const struct mase_int_round *r, int64_t lo, int64_t hi)
 {
@@ -92,7 +92,7 @@ static bool float_is_exact(const struct mase_int_finish *f, int lane,
     const bool falls = r->mul < 0;
     for (;;) {
         const int64_t now = rounded(r, at);
-        int64_t same = at, other = hi + 1; /* the last code that gives the same lies between */
+        int64_t same = at, other = hi + 1; /* bisect for the last sum with the same code */
         while (other - same > 1) {
             const int64_t middle = same + (other - same) / 2;
             const int64_t v = rounded(r, middle);
@@ -156,7 +156,7 @@ static void set_base(struct mase_int_finish *finish, const struct mase_int_value
         finish[r / TILE].base[mase_int_lane((int)(r % TILE))] = (int32_t)v->lo[r];
 }
 
-/* ---- the chain ---- */
+/* ---- build the chain ---- */
 
 static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *i,
                          struct mase_arena *a)
@@ -191,7 +191,7 @@ static bool add_encoding(struct mase_int_dense *d, const struct mase_int_instr *
     return true;
 }
 
-/* A layer and the rounding behind it, if there is one. What comes before stores what it wants. */
+/* Add a layer and the rounding after it, if any. The previous layer stores what this one reads. */
 static bool add_layer(struct mase_int_dense *d, const struct mase_int_instr *i,
                       const struct mase_int_instr *round, struct mase_arena *a)
 {
@@ -200,11 +200,11 @@ static bool add_layer(struct mase_int_dense *d, const struct mase_int_instr *i,
     const long tiles = tiles_of(out->rows);
     struct mase_int_finish *f = new_finish(a, tiles);
     *l = (struct mase_int_layer){ .tiles = tiles, .finish = f, .to = MASE_INT_LONGS };
-    if (d->layers && l[-1].how == MASE_INT_SUMS) /* which are stored as they are */
+    if (d->layers && l[-1].how == MASE_INT_SUMS) /* stored as sums */
         return false;
     if (!mase_int_pack(l, i, d->k, a))
         return false;
-    if (round && !mase_int_value_within(out, -(1 << 24), 1 << 24)) /* floats have the bounds */
+    if (round && !mase_int_value_within(out, -(1 << 24), 1 << 24)) /* bounds are floats */
         return false;
     if (round &&
         !(round->op == MASE_INT_OP_ROUND ? set_rounding(l, f, round) : set_scaling(l, f, round)))
@@ -224,7 +224,7 @@ static bool add_layer(struct mase_int_dense *d, const struct mase_int_instr *i,
     return true;
 }
 
-/* How the codes of a row are decoded, and the constants of every way. */
+/* Choose how the codes of a row are decoded, and set the constants of that way. */
 static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
                                          const struct mase_int_value *v, int64_t r, bool *known)
 {
@@ -244,8 +244,7 @@ static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
     return m->scaled ? MASE_DECODE_SCALED : MASE_DECODE_BY_DOUBLE;
 }
 
-/* A fused multiply-add in float32 is rounded once, too, if its constants and the codes are floats.
- */
+/* If float32 represents its constants and the codes, a fused multiply-add is exactly rounded, too. */
 static bool decode_by_float(struct mase_int_finish *f, const struct mase_int_value *v)
 {
     if (!mase_int_value_within(v, -(1 << 24), 1 << 24))
@@ -295,7 +294,7 @@ static bool is_relu(const struct mase_int_instr *i)
     return plain;
 }
 
-/* What happens to floats before they are codes: one affine function, then perhaps a relu. */
+/* Steps on the floats before they are encoded: one affine function, then perhaps a relu. */
 static bool take_affine(struct mase_int_dense *d, const struct mase_int_instr **i,
                         const struct mase_int_value *last)
 {
@@ -351,8 +350,8 @@ void mase_int_find_dense(struct mase_int_program *e)
 
 /* ---- running ---- */
 
-/* What a thread needs: floats of a chunk of samples, and two rows of codes that layers go between.
- */
+/* Memory of a thread: floats of a chunk of samples, and two buffers of codes that layers alternate
+ * between. */
 struct mase_int_dense_work {
     const struct mase_int_program *e;
     float *x;
@@ -386,7 +385,7 @@ void mase_int_dense_work_free(struct mase_int_dense_work *w)
     mase_xfree(w);
 }
 
-/* The first sample with a value that is no number, once its batch norm is done. */
+/* Fail with the first sample that has a NaN after its batch norm. */
 static enum mase_status fail_encoding(const struct mase_int_dense *d, const float *sample,
                                       int64_t before, int64_t samples, struct mase_err *err)
 {
@@ -420,7 +419,7 @@ static enum mase_status run_chunk(const struct mase_int_dense_work *w, float *y,
 {
     const struct mase_int_dense *d = w->e->dense;
     long wrong = 0;
-    if (d->features != d->encoding.x_stride) { /* whole tiles are read */
+    if (d->features != d->encoding.x_stride) { /* kernels read whole tiles */
         for (int64_t i = 0; i < samples; i++)
             memcpy(w->x + i * d->encoding.x_stride, x + i * d->features,
                    (size_t)d->features * sizeof *x);

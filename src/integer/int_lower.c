@@ -1,9 +1,8 @@
 /*
- * int_lower.c - a program of rounded values becomes integers (mase/int_program.h).
+ * int_lower.c - lower a program of rounded values to integers (mase/int_program.h).
  *
- * Instruction by instruction. What constants alone decide is computed first, by the reference. Then
- * a rounding makes codes; sums of products of codes are codes; and what is an affine function of
- * each code, or cuts at zero, changes what codes mean.
+ * Values that depend on constants only are computed by the reference. A rounding makes codes; sums of
+ * products of codes are codes; an affine function of each code, or a relu, changes what codes mean.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ struct mase_meaning *mase_int_own_meanings(struct mase_int_lowering *l, struct m
     return m;
 }
 
-/* lo, and hi behind it. */
+/* lo; hi follows it in memory. */
 int64_t *mase_int_own_bounds(struct mase_int_lowering *l, struct mase_int_value *v)
 {
     int64_t *lo = mase_new_array(l->a, int64_t, (size_t)(2 * v->rows));
@@ -115,7 +114,7 @@ void mase_int_set_result(struct mase_int_lowering *l, const struct mase_instr *i
 
 /* ---- affine functions and cuts ---- */
 
-/* On floats an instruction of its own. */
+/* On floats an affine function is an instruction. */
 static void affine_of_floats(struct mase_int_lowering *l, const struct mase_instr *i,
                              const struct mase_int_value *x, const float *scale, const float *shift,
                              bool relu)
@@ -196,9 +195,9 @@ static enum mase_status lower_batch_norm(struct mase_int_lowering *l, const stru
     return MASE_OK;
 }
 
-/* ---- functions, which wait for a rounding ---- */
+/* ---- functions, evaluated with the next rounding ---- */
 
-/* The only operand that is no constant is the first, and it has one value for one. */
+/* Is the first operand the only one that is not constant, and the operation elementwise? */
 static bool is_function(const struct mase_int_lowering *l, const struct mase_instr *i)
 {
     const struct mase_pvalue *x = mase_pvalue_of(&i->param[0]);
@@ -239,7 +238,7 @@ typedef enum mase_status lower_fn(struct mase_int_lowering *l, const struct mase
 
 static const struct {
     enum mase_prim prim;
-    enum mase_op op; /* unknown: every one */
+    enum mase_op op; /* unknown: every operation */
     lower_fn *lower;
 } rules[] = {
     { MASE_PRIM_round, MASE_OP_unknown, mase_int_lower_round },
@@ -262,7 +261,7 @@ static const struct {
     { MASE_PRIM_cut, MASE_OP_unknown, mase_int_lower_layout },
 };
 
-/* Samples come first, and nothing else depends on how many there are. */
+/* Do samples lie along the first dimension, and does nothing else depend on their number? */
 static enum mase_status check_types(struct mase_int_lowering *l, const struct mase_instr *i,
                                     struct mase_err *err)
 {
@@ -297,7 +296,7 @@ static enum mase_status lower_instr(struct mase_int_lowering *l, const struct ma
     return mase_int_refuse(l, err, "%s has none", mase_ops[i->op].name);
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 static enum mase_status add_sources(struct mase_int_lowering *l, struct mase_err *err)
 {

@@ -9,7 +9,7 @@
 
 __extension__ typedef __int128 wide;
 
-/* ---- m 2^e ---- */
+/* ---- numbers m 2^e ---- */
 
 static struct mase_dyadic reduced(int64_t m, int e)
 {
@@ -23,7 +23,7 @@ static struct mase_dyadic reduced(int64_t m, int e)
 struct mase_dyadic mase_dyadic_of(double x)
 {
     int e;
-    const double m = frexp(x, &e); /* below 1; 53 bits of it are a double's */
+    const double m = frexp(x, &e); /* in [0.5, 1); 53 bits hold a double's mantissa */
     return reduced((int64_t)ldexp(m, 53), e - 53);
 }
 
@@ -113,7 +113,7 @@ static bool affine_of(struct affine *l, const struct mase_meaning *m)
            mase_dyadic_mul(&l->part[1], mase_dyadic_of((double)m->shift), parts);
 }
 
-/* d in units of 2^e, rounded down; *rest: was there any? False: too large. */
+/* d in units of 2^e, rounded down; *rest: was it inexact? False: too large. */
 static bool floor_at(wide *x, bool *rest, struct mase_dyadic d, int e)
 {
     const int shift = d.e - e;
@@ -127,7 +127,8 @@ static bool floor_at(wide *x, bool *rest, struct mase_dyadic d, int e)
     return true;
 }
 
-/* The constant in units of 2^e. Two rests are summed first, where they are not too far apart. */
+/* The constant in units of 2^e. If two terms are inexact, they are first added, if their exponents
+ * are close. */
 static bool constant_at(wide *x, bool *rest, const struct affine *l, int e)
 {
     wide a, b;
@@ -149,7 +150,8 @@ static bool constant_at(wide *x, bool *rest, const struct affine *l, int e)
     return fits(*x);
 }
 
-/* Units in which half a step is whole: then what is left over decides no comparison by its size. */
+/* A unit in which half a step is an integer, so that the size of a remainder decides no comparison.
+ */
 static int unit_of(const struct affine *l, int step)
 {
     return (l->slope.m && l->slope.e < step ? l->slope.e : step) - 1;
@@ -170,7 +172,7 @@ bool mase_meaning_as_fraction(struct mase_int_fraction *f, const struct mase_mea
         return false;
     mul = (wide)l.slope.m * ((wide)1 << (l.slope.e - unit));
     wide div = (wide)m->parts << (step_e - unit);
-    if (rest) { /* more than add, less than the next */
+    if (rest) { /* more than add, less than add + 1 */
         mul *= 2;
         add = 2 * add + 1;
         div *= 2;

@@ -1,10 +1,10 @@
 /*
- * int_pack.c - weights of dense layers in integers, as kernels take them: in tiles of sixteen
- * outputs, by words of four bytes or two shorts.
+ * int_pack.c - pack integer weights of dense layers for the kernels: tiles of sixteen outputs,
+ * words of four bytes or two shorts.
  *
- * Bytes are summed by pairs in 16 bits. Weights and the ranges of codes are known, so it is known
- * which words may be added before a sum must go to 32 bits: they make groups of four or two. A word
- * whose own products might be too much is taken as two with half of its weights each.
+ * Kernels add products of bytes in 16 bits. The weights and the ranges of codes tell how many words
+ * can be added before the sum must be widened to 32 bits: groups of four or two. A word whose
+ * products alone could overflow is split into two words with half of its weights each.
  */
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static bool weights_within(const struct mase_int_sum *g, int64_t lo, int64_t hi)
     return true;
 }
 
-/* Can the layer's input be stored so? */
+/* Does the storage type hold the codes of the layer's input? */
 static bool takes(const struct mase_int_instr *i, enum mase_int_storage t)
 {
     const struct mase_int_value *x = i->in[0];
@@ -44,11 +44,11 @@ static bool takes(const struct mase_int_instr *i, enum mase_int_storage t)
     return weights_within(&i->u.sum, INT8_MIN, INT8_MAX);
 }
 
-/* A tile that is being made. */
+/* The tile that is being packed. */
 struct packing {
     const struct mase_int_instr *i;
-    int64_t first;  /* output */
-    bool long_sums; /* whatever adds up fits */
+    int64_t first;  /* first output of the tile */
+    bool long_sums; /* 16-bit sums cannot overflow however words are grouped */
     struct mase_int_tile *tile;
     int32_t *word, *weight;
     long words;
@@ -62,11 +62,11 @@ static int64_t weight_at(const struct packing *p, int output, int64_t input)
                : 0;
 }
 
-/* A word of bytes, or with which the half of them that it says: what it may add to the two sums of
- * pairs of each output, at most and at least. */
+/* A word, or half of its bytes, with the most and the least that it adds to the two 16-bit sums of
+ * each output. */
 struct reach {
     int64_t word;
-    unsigned which; /* bit b: byte b */
+    unsigned which; /* bit b: byte b is in use */
     int64_t most[TILE][2], least[TILE][2];
     bool taken;
 };
@@ -97,7 +97,7 @@ static bool fit_together(const struct packing *p, struct reach *const *r, int n)
     return true;
 }
 
-/* Bytes: four weights of each output. */
+/* Four weights of each output, as bytes. */
 static void put_bytes(struct packing *p, struct reach *r)
 {
     for (int o = 0; o < TILE; o++) {
@@ -111,8 +111,8 @@ static void put_bytes(struct packing *p, struct reach *r)
     r->taken = true;
 }
 
-/* Groups of `size` words that fit together, each begun by the first that is left and filled with
- * the next ones that fit. Returns how many. */
+/* Greedily form groups of `size` words whose sums fit, each starting with the first free word.
+ * Returns how many. */
 static long put_groups(struct packing *p, struct reach *r, long n, int size)
 {
     long groups = 0;
@@ -152,8 +152,8 @@ static bool is_used(const struct packing *p, int64_t word, int inputs)
     return false;
 }
 
-/* A word whose own pairs might be too much for 16 bits goes in two halves: a product alone always
- * fits, as 255 * 128 is below 2^15. */
+/* A word whose pairs could overflow 16 bits is split; a single product always fits, as 255 * 128 <
+ * 2^15. */
 static void pack_bytes(struct packing *p, int64_t words)
 {
     struct reach *r = mase_xcalloc((size_t)(2 * words + 1) * sizeof *r);
@@ -177,7 +177,8 @@ static void pack_bytes(struct packing *p, int64_t words)
     mase_xfree(r);
 }
 
-/* The bias with what bytes are less: sums are modulo 2^32, and end within 32 bits. */
+/* The bias, corrected for codes stored minus their lowest code: sums are modulo 2^32, and end
+ * within 32 bits. */
 static int32_t bias_of(const struct mase_int_instr *i, int64_t output, enum mase_int_storage from)
 {
     const struct mase_int_sum *g = &i->u.sum;
@@ -209,7 +210,7 @@ static struct mase_int_tile pack_tile(const struct mase_int_instr *i, long numbe
     return tile;
 }
 
-/* Instructions for a sample, by AVX2; bytes take less still with long sums. */
+/* Estimated AVX2 instructions for a sample; bytes are cheaper with long sums. */
 static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_storage from)
 {
     long n = 0;
@@ -218,7 +219,7 @@ static long cost(const struct mase_int_tile *t, long tiles, enum mase_int_storag
     return n;
 }
 
-/* The weights, in the type of input that takes less. */
+/* Pack the weights for the cheaper type of input. */
 bool mase_int_pack(struct mase_int_layer *l, const struct mase_int_instr *i,
                    const struct mase_kernels *k, struct mase_arena *a)
 {

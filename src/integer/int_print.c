@@ -1,5 +1,5 @@
 /*
- * int_print.c - an integer program as text: what is computed, on how many bits.
+ * int_print.c - print an integer program: instructions and numbers of bits.
  */
 #include "integer/int_parts.h"
 

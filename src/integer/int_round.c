@@ -1,6 +1,6 @@
 /*
- * int_round.c - roundings of a program as integers: of floats, of codes, and of functions of
- * codes, which are tables.
+ * int_round.c - lower roundings to integers: of floats, of codes, and of functions of codes, which
+ * become tables.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- steps and bounds of codes ---- */
 
-/* A step for every row of a block. */
+/* Set the format of each row from that of its block. */
 static bool formats_of_blocks(struct mase_int_format *g, struct mase_arena *a,
                               const struct mase_rounding *how, const struct mase_shape *s)
 {
@@ -89,14 +89,14 @@ static struct mase_int_value *add_codes(struct mase_int_lowering *l,
     return v;
 }
 
-/* The least code of what is cut at zero. Codes may all be negative, by a zero point beyond them:
- * then it is the largest. */
+/* The least code after a relu. A zero point can lie beyond all codes, which are then all negative:
+ * the largest code. */
 static int64_t least_code(const struct mase_meaning *m, const struct mase_int_format *g)
 {
     return !m->relu || g->lo >= 0 ? g->lo : g->hi < 0 ? g->hi : 0;
 }
 
-/* Rounding codes in integers. lo and hi of the result become what can occur. */
+/* Round codes in integers; lo and hi of the result narrow to the codes that occur. */
 static bool round_row(struct mase_int_round *f, const struct mase_meaning *m,
                       const struct mase_int_format *g, int64_t *lo, int64_t *hi)
 {
@@ -126,7 +126,7 @@ static struct mase_int_scale scale_row(const struct mase_meaning *m,
     return f;
 }
 
-/* Binary asks for the sign of what is cut at zero: 0 has one, so there is nothing to cut. */
+/* The sign of relu(x) for binary formats: always that of 0, so relu is dropped. */
 static void cut_sign(struct mase_meaning *m, const struct mase_int_format *g)
 {
     if (g->direction == MASE_TO_SIGN && m->relu) {
@@ -199,7 +199,7 @@ enum mase_status mase_int_materialise(struct mase_int_lowering *l, const struct 
 
 enum { TABLE_BITS = 16 };
 
-/* The codes of g for the codes lo..hi of m, through the functions. */
+/* The codes in format g of the functions' values for codes lo..hi of m. */
 static enum mase_status fill_table(struct mase_int_lowering *l, int64_t *code,
                                    const struct mase_int_pending *by, const struct mase_meaning *m,
                                    const struct mase_int_format *g, int64_t lo, int64_t n,
@@ -215,7 +215,7 @@ static enum mase_status fill_table(struct mase_int_lowering *l, int64_t *code,
     t[mase_pvalue_of(&by->by[0]->param[0])->number] = &x;
     for (int k = 0; k < by->count; k++) {
         struct mase_instr i = *by->by[k];
-        i.form = NULL; /* its types are those of a sample, and x has all codes */
+        i.form = NULL; /* types are for one sample, but x has all codes */
         MASE_TRY(mase_instr_run(&i, &l->scratch, t, 1, err));
     }
     const float *y = mase_f32(t[by->by[by->count - 1]->result[0]->number]);
@@ -233,10 +233,10 @@ static bool same_format(const struct mase_int_format *a, const struct mase_int_f
     return a->step == b->step && a->lo == b->lo && a->hi == b->hi && a->direction == b->direction;
 }
 
-/* A row before r whose table serves r, too; r: none. */
+/* The row before r whose table equals that of r; r: none. */
 static int64_t row_like(const struct mase_int_value *x, const struct mase_int_format *g, int64_t r)
 {
-    for (int64_t k = r - 1; k >= 0 && k >= r - 1; k--) /* rows of a channel lie side by side */
+    for (int64_t k = r - 1; k >= 0 && k >= r - 1; k--) /* rows of a channel are adjacent */
         if (mase_meaning_equal(&x->meaning[k], &x->meaning[r]) && x->lo[k] == x->lo[r] &&
             x->hi[k] == x->hi[r] && same_format(&g[k], &g[r]))
             return k;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "integer/int_parts.h"
 
-/* ---- codes as floats ---- */
+/* ---- decoding ---- */
 
 struct mase_decoding mase_decoding_between(const struct mase_meaning *m, int64_t lo, int64_t hi)
 {
@@ -27,16 +27,15 @@ static struct mase_decoding decoding_of(const struct mase_int_value *v, int64_t 
 
 /* ---- memory ---- */
 
-/* A row of memory holds lanes numbers of eight bytes: codes, or floats in the first half. */
+/* A row of memory has `lanes` numbers of eight bytes: codes, or floats in the first half. */
 struct mase_int_runner {
     const struct mase_int_program *e;
-    struct mase_int_dense_work
-        *dense;                   /* if it runs sample by sample: x and y are those of samples */
-    struct mase_int16_work *fast; /* NULL: number by number, in memory */
+    struct mase_int_dense_work *dense; /* set: run sample by sample, with x and y of samples */
+    struct mase_int16_work *fast;      /* NULL: run row by row in memory */
     int64_t lanes;
     float *x, *y;
-    int64_t *memory;                // (e->rows, lanes)
-    int64_t *codes;                 // (lanes): a row of them
+    int64_t *memory;                // // (e->rows, lanes)
+    int64_t *codes;                 // // (lanes): codes of one row
     float *output;                  // (outputs, lanes)
     struct mase_decoding *decoding; // (outputs)
 };
@@ -115,7 +114,7 @@ struct mase_lanes mase_int_runner_output(struct mase_int_runner *w)
     return (struct mase_lanes){ w->output, w->e->output->rows, w->lanes };
 }
 
-/* ---- instructions, each for all samples ---- */
+/* ---- instructions, for all samples ---- */
 
 static void run_affine(const struct mase_int_runner *w, const struct mase_int_instr *i, int64_t n)
 {
@@ -125,7 +124,7 @@ static void run_affine(const struct mase_int_runner *w, const struct mase_int_in
         const float scale = i->u.affine.scale[r], shift = i->u.affine.shift[r];
         for (int64_t k = 0; k < n; k++) {
             const float v = fmaf(scale, x[k], shift);
-            y[k] = i->u.affine.relu && v < 0.0f ? 0.0f : v; /* NaN stays */
+            y[k] = i->u.affine.relu && v < 0.0f ? 0.0f : v; /* NaN passes */
         }
     }
 }
@@ -143,7 +142,7 @@ enum mase_status mase_int_fail_nan(const struct mase_int_instr *i, int64_t sampl
                      i->out->from, (long long)sample);
 }
 
-/* A step that is a power of two divides exactly; any other is divided by as formats do. */
+/* A power of two divides exactly; other steps divide as the formats do. */
 int64_t mase_int_encode(float x, const struct mase_int_format *g)
 {
     if (g->direction == MASE_TO_SIGN)
@@ -252,7 +251,7 @@ static void run_pick(const struct mase_int_runner *w, const struct mase_int_inst
     const int32_t *from = i->u.rows.from;
     for (int64_t r = 0; r < i->out->rows; r++) {
         int64_t *y = codes_at(w, i->out, r);
-        if (from[r] < 0) /* zero is the code 0, and the float 0 */
+        if (from[r] < 0) /* zero is code 0 and float 0 */
             memset(y, 0, (size_t)n * sizeof *y);
         else
             memcpy(y, row_at(w, from[r]), (size_t)n * sizeof *y);
@@ -304,7 +303,7 @@ enum mase_status mase_int_runner_run(struct mase_int_runner *w, int64_t samples,
     return MASE_OK;
 }
 
-/* ---- codes as floats, decoded ---- */
+/* ---- decoded results ---- */
 
 static float decode_scaled(int64_t code, const struct mase_meaning *m)
 {

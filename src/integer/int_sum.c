@@ -25,7 +25,7 @@ const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s
     mase_bug("row %lld is none of the operands'", (long long)at);
 }
 
-/* What is known of input k of a group: rows of one input have one step at every position. */
+/* Properties of input k of a group; its step is equal at every position. */
 struct input {
     double step;
     bool scaled, used;
@@ -51,15 +51,16 @@ static enum mase_status find_input(struct mase_int_lowering *l, struct input *in
     return MASE_OK;
 }
 
-/* One sum: the integers, and what one is worth. */
+/* The integers of one sum, and its step. */
 struct sum {
     int64_t *weight, *bias;
     double step;
     bool scaled;
-    float left; /* of the bias: what is no whole number of steps */
+    float left; /* the part of the bias that is not a multiple of the step */
 };
 
-/* Numbers m 2^e as multiples of the largest that fits all. False: too far apart. */
+/* Write numbers m 2^e as multiples of their largest common divisor. False: exponents too far apart.
+ */
 static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int64_t n)
 {
     int least = 0;
@@ -87,7 +88,7 @@ static bool common(int64_t *out, double *step, const struct mase_dyadic *d, int6
     return (double)gcd < 0x1p53;
 }
 
-/* Weights that are the numbers they are. One that meets padding alone counts for nothing. */
+/* Weights as exact numbers. A weight that multiplies padding only is ignored. */
 static enum mase_status whole_sum(struct mase_int_lowering *l, struct sum *s,
                                   const struct input *in, const float *w, int64_t n,
                                   struct mase_err *err)
@@ -104,8 +105,8 @@ static enum mase_status whole_sum(struct mase_int_lowering *l, struct sum *s,
     return MASE_OK;
 }
 
-/* The least step of the data that a sum meets; where it meets padding alone, of all data: its bias
- * is rounded as those of other sums. */
+/* The least step of the data that a sum reads; of all data, if it reads padding only, so that its
+ * bias is rounded like others. */
 static double least_step(const struct input *in, int64_t n, const struct mase_int_operands *x)
 {
     double least = INFINITY;
@@ -117,7 +118,8 @@ static double least_step(const struct input *in, int64_t n, const struct mase_in
     return least;
 }
 
-/* One of the operands is scaled: inputs have one step, or powers of two of it. */
+/* An operand has a scale that is no power of two: all inputs have one step, or powers of two of it.
+ */
 static enum mase_status scaled_sum(struct mase_int_lowering *l, struct sum *s,
                                    const struct input *in, const float *w, const double *step,
                                    double least, int64_t n, struct mase_err *err)
@@ -135,7 +137,7 @@ static enum mase_status scaled_sum(struct mase_int_lowering *l, struct sum *s,
     if (!common(s->weight, &unit, d, n))
         return mase_int_refuse(l, err, "its weights are too far apart for %d bits",
                                MASE_INT_LIMIT_BITS);
-    if (step) /* codes stay codes, though they have a factor */
+    if (step) /* codes remain codes under a factor */
         for (int64_t k = 0; k < n; k++)
             s->weight[k] = (int64_t)mase_dyadic_double(d[k]);
     s->step = step ? *step * least : unit * least;
@@ -159,8 +161,8 @@ static bool all_finite(const float *w, int64_t n)
     return true;
 }
 
-/* A whole number of steps, if it is one, or if it rounds to the nearest and 32 bits hold it. Else
- * it is left to what the sums mean. */
+/* The bias as a number of steps, if it is an integer, or rounds to one that 32 bits hold; otherwise
+ * it becomes part of the sums' meaning. */
 static enum mase_status set_bias(struct mase_int_lowering *l, struct sum *s, float bias,
                                  bool rounds, struct mase_err *err)
 {
@@ -179,8 +181,8 @@ static mase_int_wide magnitude(mase_int_wide v)
     return v < 0 ? -v : v;
 }
 
-/* The least and the most that the sum at one position can be. It must fit however its terms cancel:
- * inputs that hardly vary, such as biases of weights that are all zero, may be large ones. */
+/* The least and greatest value of the sum at one position. It must not overflow in any order of its
+ * terms; inputs that hardly vary, as biases under zero weights, may be large. */
 static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_int_operands *x,
                       const int32_t *from, const int64_t *weight, int64_t bias, int64_t n)
 {
@@ -203,7 +205,7 @@ static bool bound_sum(int64_t *lo, int64_t *hi, const struct mase_int_operands *
     return size < (mase_int_wide)MASE_INT_LIMIT;
 }
 
-/* All that one output of a layer is: its integers, and the rows that have it. */
+/* One output of a layer: its integers and the rows that hold it. */
 static enum mase_status add_output(struct mase_int_lowering *l, struct mase_int_value *y,
                                    const struct mase_int_operands *x,
                                    const struct mase_int_sum_spec *s, const struct input *in,
@@ -222,7 +224,7 @@ static enum mase_status add_output(struct mase_int_lowering *l, struct mase_int_
         return mase_int_refuse(l, err, "a weight is not finite");
     MASE_TRY(scaled ? scaled_sum(l, &sum, in, w, step, least_step(in, n, x), n, err)
                     : whole_sum(l, &sum, in, w, n, err));
-    /* Where no product is added to a bias, the step of products is no reason to round it. */
+    /* without products there is no step to round the bias to */
     const bool rounds = scaled && step && !l->float_biases && !all_zero(w, n);
     MASE_TRY(set_bias(l, &sum, s->bias ? s->bias[output] : 0.0f, rounds, err));
     for (int64_t p = 0; p < f->positions; p++) {

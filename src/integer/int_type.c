@@ -1,5 +1,5 @@
 /*
- * int_type.c - how many bits codes, sums and roundings take (mase/int_program.h).
+ * int_type.c - the types of codes, sums and roundings (mase/int_program.h).
  */
 #include "integer/int_parts.h"
 
@@ -40,7 +40,7 @@ void mase_int_range_add(struct mase_int_range *r, const struct mase_int_value *x
 
 /* ---- values ---- */
 
-/* Bounds of the codes of some values. */
+/* Bounds of the codes of several values. */
 static void bounds_of(int64_t *lo, int64_t *hi, const struct mase_int_value *const *v, int count)
 {
     *lo = INT64_MAX;

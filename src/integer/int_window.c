@@ -1,5 +1,5 @@
 /*
- * int_window.c - which rows an instruction looks at: layers, convolutions, pools, layouts.
+ * int_window.c - lower layers, convolutions, pools and layouts: which rows each instruction reads.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "ir/graph/bind_call.h"
 #include "program/program_parts.h"
 
-/* Sums of so many products, the results of one output side by side. */
+/* Sums of `inputs` products; the results of one output are adjacent. */
 static struct mase_int_sum sums(int64_t groups, int64_t outputs, int64_t inputs, int64_t positions)
 {
     return (struct mase_int_sum){ .groups = groups,
@@ -23,7 +23,7 @@ static struct mase_int_sum sums(int64_t groups, int64_t outputs, int64_t inputs,
 
 /* ---- weights ---- */
 
-/* The step of a block of weights that were rounded to a format; false: none is known. */
+/* The step of a block of rounded weights; false: unknown. */
 static bool step_of_block(double *step, const struct mase_format *f, int64_t block,
                           const float *value, int64_t n, enum mase_sign sign)
 {
@@ -39,7 +39,7 @@ static bool step_of_block(double *step, const struct mase_format *f, int64_t blo
     return true;
 }
 
-/* Steps of the weights of each output, the least of those that are powers of two. */
+/* The step of each output's weights, the least if they are powers of two. */
 static enum mase_status find_steps(struct mase_int_lowering *l, struct mase_int_sum_spec *s,
                                    const struct mase_pvalue *w, const struct mase_tensor *t,
                                    struct mase_err *err)
@@ -56,7 +56,7 @@ static enum mase_status find_steps(struct mase_int_lowering *l, struct mase_int_
         for (int64_t j = 0; j < n; j++)
             value[j] = s->weight[offset[j]];
         if (!step_of_block(&found, f, k, value, n, w->rounded.sign))
-            return MASE_OK; /* the numbers are what they are */
+            return MASE_OK; /* arbitrary numbers */
         s->scaled |= !mase_dyadic_is_power(mase_dyadic_of(found));
         for (int64_t j = 0; j < n; j++) {
             double *of = &step[offset[j] / per];
@@ -70,7 +70,7 @@ static enum mase_status find_steps(struct mase_int_lowering *l, struct mase_int_
     return MASE_OK;
 }
 
-/* What a layer multiplies by: known numbers, and the steps of which they are multiples. */
+/* The constant weights of a layer, and the steps of which they are multiples. */
 static enum mase_status take_weights(struct mase_int_lowering *l, struct mase_int_sum_spec *s,
                                      const struct mase_instr *i, struct mase_err *err)
 {
@@ -83,7 +83,7 @@ static enum mase_status take_weights(struct mase_int_lowering *l, struct mase_in
     return l->format[w->number] ? find_steps(l, s, w, t, err) : MASE_OK;
 }
 
-/* One that the program has not rounded so itself. */
+/* Log that a bias is rounded, if the program itself does not round it. */
 static void tell_rounded_bias(struct mase_int_lowering *l, const struct mase_int_sum_spec *s,
                               const struct mase_instr *i, const struct mase_int_value *y)
 {
@@ -110,7 +110,7 @@ static enum mase_status add_layer(struct mase_int_lowering *l, const struct mase
     return MASE_OK;
 }
 
-/* The last dimension of the data meets that of the weight. */
+/* The last dimension of the data is contracted with that of the weight. */
 enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct mase_instr *i,
                                        struct mase_err *err)
 {
@@ -120,7 +120,7 @@ enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct
     const struct mase_ptype *w = &mase_pvalue_of(&i->param[1])->type;
     const int64_t outputs = w->dim[0].plus, inputs = w->dim[1].plus, positions = x->rows / inputs;
     struct mase_int_sum_spec s = { .shape = sums(1, outputs, inputs, positions) };
-    s.shape.output_stride = 1; /* the outputs of one position are */
+    s.shape.output_stride = 1; /* the outputs of one position are adjacent */
     s.shape.position_stride = outputs;
     int32_t *from = mase_new_array(l->a, int32_t, (size_t)x->rows);
     for (int64_t r = 0; r < x->rows; r++)
@@ -131,7 +131,7 @@ enum mase_status mase_int_lower_linear(struct mase_int_lowering *l, const struct
 
 /* ---- windows ---- */
 
-/* NULL: it has three dimensions. */
+/* NULL: three dimensions. */
 static const struct mase_int_window *keep_window(struct mase_int_lowering *l,
                                                  const struct mase_window *w)
 {
@@ -144,7 +144,7 @@ static int64_t volume(const int64_t *v)
     return v[0] * v[1] * v[2];
 }
 
-/* The row of a channel that kernel element k sees at an output position; -1: the edge. */
+/* The row of a channel under kernel element k at an output position; -1: padding. */
 static int64_t seen(const struct mase_window *w, const int64_t *out, const int64_t *k)
 {
     int64_t row = 0;
@@ -196,11 +196,11 @@ enum mase_status mase_int_lower_conv(struct mase_int_lowering *l, const struct m
 
 /* ---- pools ---- */
 
-/* The rows under each output of one channel, in rows of that channel. */
+/* The rows of a channel under each output. */
 struct pooled {
     struct mase_window w;
     mase_span_fn *span;
-    int64_t most;            /* rows under one output */
+    int64_t most;            /* rows under an output, at most */
     int64_t *count, *padded; // (positions)
     int64_t *row;            // (positions, most)
 };
@@ -230,7 +230,7 @@ static void find_pooled(struct mase_int_lowering *l, struct pooled *p)
     }
 }
 
-/* Adaptive outputs may look at spans that no window gives: NULL. */
+/* NULL for adaptive outputs whose windows differ in length. */
 static const struct mase_int_window *pool_window(struct mase_int_lowering *l,
                                                  const struct pooled *p)
 {
@@ -240,7 +240,7 @@ static const struct mase_int_window *pool_window(struct mase_int_lowering *l,
     return keep_window(l, &w);
 }
 
-/* Padding alone has no largest value, and no mean where it does not count. */
+/* A window with padding only has no maximum, and no mean unless padding counts. */
 static enum mase_status check_pooled(struct mase_int_lowering *l, const struct pooled *p,
                                      const int64_t *parts, struct mase_err *err)
 {
@@ -250,7 +250,7 @@ static enum mase_status check_pooled(struct mase_int_lowering *l, const struct p
     return MASE_OK;
 }
 
-/* Does a larger code mean a larger value, and the rows of a channel the same? */
+/* Do larger codes mean larger values, equally for all rows of a channel? */
 static bool is_ordered(const struct mase_int_value *x, int64_t per)
 {
     for (int64_t r = 0; r < x->rows; r++)
@@ -296,7 +296,7 @@ static enum mase_status lower_largest(struct mase_int_lowering *l, const struct 
     return MASE_OK;
 }
 
-/* A sum over the rows of a window, and a division that the next rounding does. */
+/* A sum over the rows of a window; the next rounding divides. */
 static enum mase_status lower_average(struct mase_int_lowering *l, const struct mase_instr *i,
                                       const struct mase_int_value *x, const struct pooled *p,
                                       const int64_t *parts, struct mase_err *err)
@@ -347,7 +347,7 @@ enum mase_status mase_int_lower_window(struct mase_int_lowering *l, const struct
     return lower_average(l, i, x, &p, padded ? p.padded : p.count, err);
 }
 
-/* What the instruction does to rows: numbers of rows. */
+/* Run the instruction on row numbers, to see which rows it moves where. */
 static enum mase_status number_rows(struct mase_int_lowering *l, struct mase_tensor **out,
                                     const struct mase_instr *i, struct mase_err *err)
 {
@@ -384,8 +384,8 @@ enum mase_status mase_int_lower_add(struct mase_int_lowering *l, const struct ma
     return MASE_OK;
 }
 
-/* Is each result the mean of as many rows side by side? The means of their numbers tell: no other
- * rows have the first of them, then none the second. */
+/* Is each result the mean of equally many adjacent rows? The means of row numbers tell: the first
+ * mean fixes the first rows, the second the next, and so on. */
 static enum mase_status check_runs(struct mase_int_lowering *l, const struct mase_instr *i,
                                    int64_t inputs, struct mase_err *err)
 {
@@ -419,7 +419,7 @@ enum mase_status mase_int_lower_mean(struct mase_int_lowering *l, const struct m
 
 /* ---- layouts ---- */
 
-/* A zero has any step: that of its channel, with which pools and convolutions look at it. */
+/* A row of zeros takes the steps of the channel that it is added to. */
 static void step_zeros(struct mase_meaning *m, const int32_t *from, const struct mase_shape *s,
                        const struct mase_int_value *x)
 {
@@ -439,7 +439,7 @@ static void step_zeros(struct mase_meaning *m, const int32_t *from, const struct
     }
 }
 
-/* Rows of values, those of each counted on: where 0 comes out is a new row. */
+/* Row numbers continue over the operands; 0 stands for a new row of zeros. */
 static enum mase_status pick_rows(struct mase_int_lowering *l, const struct mase_instr *i,
                                   const struct mase_int_operands *x, struct mase_err *err)
 {
@@ -482,7 +482,7 @@ enum mase_status mase_int_lower_layout(struct mase_int_lowering *l, const struct
     return pick_rows(l, i, &x, err);
 }
 
-/* Codes side by side; a value that is there twice is one. */
+/* Concatenate codes; an operand that occurs twice is one value. */
 enum mase_status mase_int_lower_join(struct mase_int_lowering *l, const struct mase_instr *i,
                                      struct mase_err *err)
 {
