@@ -1,5 +1,5 @@
 /*
- * boundary.c - where data enters and leaves the computing part of a graph.
+ * boundary.c - find the nodes where data enters and leaves the computing part of a graph.
  *
  * nodes_in: from the placeholders along the users, past every implicit node (views, sizes,
  * constants). nodes_out: from the output backwards in the same way. What was passed over on the
@@ -49,7 +49,7 @@ static struct mase_meta_arg *find(struct mase_meta_arg *list, int count, const c
     return NULL;
 }
 
-/* The union of the nodes' data records; of two with one name the later one stays. */
+/* Collect the data records of the nodes; of two with one name the later is kept. */
 static int collect(struct mase_graph *g, struct mase_meta_arg **out, const struct boundary *f,
                    bool results)
 {

@@ -14,7 +14,7 @@ static double distance(double a, double b)
     if (a == b || (isnan(a) && isnan(b)))
         return 0;
     const double d = fabs(b - a);
-    return isnan(d) ? INFINITY : d; /* one of them alone is no number */
+    return isnan(d) ? INFINITY : d; /* one of them is NaN */
 }
 
 static int64_t largest(const struct mase_tensor *t, int64_t start, int64_t n)
@@ -87,11 +87,11 @@ int mase_compare_nodes(struct mase_node_pair **out, struct mase_arena *arena,
 {
     struct mase_node_pair *pairs =
         mase_new_array(arena, struct mase_node_pair, (size_t)(a->node_count + b->node_count));
-    const struct mase_node *next = b->first; /* of b, up to which those of b alone are listed */
+    const struct mase_node *next = b->first; /* node of b up to which nodes of b alone are listed */
     int n = 0;
     for (const struct mase_node *node = a->first; node; node = node->next) {
         const struct mase_node *other = mase_graph_find(b, node->name);
-        /* nodes of b alone come before the first common one that follows them in b */
+        /* nodes of b alone come before the common node that follows them in b */
         while (other && next && !mase_graph_find(a, next->name)) {
             pairs[n++] = pair(NULL, next);
             next = next->next;
@@ -107,7 +107,7 @@ int mase_compare_nodes(struct mase_node_pair **out, struct mase_arena *arena,
     return n;
 }
 
-/* The one format of all operands that have one; NULL when they differ or none has. */
+/* The format of all operands that have one; NULL if they differ or none has. */
 static const struct mase_format *common_format(const struct mase_quant *q)
 {
     const struct mase_format *common = NULL;

@@ -19,7 +19,7 @@ static const double much = 0.03;
 
 struct lost {
     int64_t values, saturated, zeroed;
-    double power, off; /* sums of squares: of the values, of what is cut or vanishes */
+    double power, off; /* sums of squares: of the values; of those that saturate or vanish */
     bool learned;
     const float *x, *q;
 };
@@ -37,7 +37,7 @@ static enum mase_operand operand_of(const struct mase_quantised *p)
     return mase_starts_with(dot ? dot + 1 : p->name, "bias") ? MASE_BIAS : MASE_WEIGHT;
 }
 
-/* Is there anything by which it rounds? */
+/* Has the format all numbers that it rounds by? */
 static bool is_ready(const struct mase_quantised *p)
 {
     return p->x->data && !mase_format_learned(p->rounding.format) &&
@@ -67,7 +67,7 @@ static struct lost look(const struct mase_quantised *p)
 
 /* ---- as values ---- */
 
-/* weight_frac_width, if calibration can find one of its parameters. */
+/* A parameter that calibration can choose, such as weight_frac_width. */
 static const char *tuned(struct mase_arena *a, const struct mase_quantised *p)
 {
     const struct mase_opt *row = p->rounding.format->row->params;
@@ -137,7 +137,7 @@ static void add_parameter(struct mase_str *out, const struct mase_value *v)
         mase_str_printf(out, "%s %lld become zero", cut ? "," : "", gone);
 }
 
-/* The parameters that calibration would find, each once. */
+/* Add the parameters that calibration can choose, each once. */
 static void add_help(struct mase_str *out, const struct mase_value *most)
 {
     int found = 0;

@@ -1,9 +1,10 @@
 /*
- * manager.c - runs passes and holds them to their contract.
+ * manager.c - run passes and check their contracts.
  *
- * One pass: bind its options, provide what it needs, run it, see that an analysis changed nothing,
- * drop what an edit made untrue, add what the pass gives, verify, dump, time. A pass gets a copy of
- * its arguments with every "NA" resolved: the caller's table is never touched.
+ * For each pass: bind its options, provide properties that it needs, run it, check that an analysis
+ * changed nothing, drop properties that an edit invalidated, add those that the pass gives, verify,
+ * dump, time. A pass gets a copy of its arguments with every "NA" resolved: the caller's table is
+ * never touched.
  */
 #include <time.h>
 
@@ -14,7 +15,7 @@
 #include "pass/outputs.h"
 #include "pass/support.h"
 
-/* Who makes a property true. Lowest first: each needs only those before it. */
+/* The pass that provides each property. In order: each needs only properties before it. */
 static const struct {
     unsigned prop;
     const char *pass;
@@ -76,7 +77,7 @@ static enum mase_status assure(struct mase_manager *m, struct mase_graph **g, un
     return MASE_OK;
 }
 
-/* Sections that are no longer true are emptied, so that no report shows them. */
+/* Clear the metadata sections that are no longer valid, so that no report shows them. */
 void mase_graph_drop_props(struct mase_graph *g, unsigned props)
 {
     unsigned lost = g->props & props;
@@ -136,7 +137,7 @@ static void forget_original(struct mase_manager *m)
     m->before = NULL;
 }
 
-/* A pass changes what is evaluated. */
+/* Refuse training: the pass changed what is evaluated, but not graph->training. */
 static void lose_training(struct mase_graph *g, const struct mase_pass *p)
 {
     char why[160];
@@ -150,7 +151,7 @@ static void lose_training(struct mase_graph *g, const struct mase_pass *p)
     mase_graph_refuse_training(g, why);
 }
 
-/* The graph as it was. The blocks of weights go over to it, since others may look into them. */
+/* Restore the graph. The memory of its weights moves along, since others may point into it. */
 static void undo(struct mase_graph **g, struct mase_graph *before, const struct mase_pass *p)
 {
     mase_warn("%s changed what the network computes, and was undone: the network is as it was",
@@ -168,13 +169,13 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     struct mase_outputs was = { 0 };
     forget_original(m);
     m->env.changed = 0;
-    /* to be compared with, by other passes and here; in a dry run here alone */
+    /* for comparison by other passes and here; in a dry run, here only */
     const bool compared = !m->env.rehearsal || p->same_outputs;
     struct mase_graph *before = compared ? mase_graph_clone(old) : NULL;
     if (p->same_outputs)
         was = mase_outputs(old, &m->env);
     enum mase_status st = p->transform(g, opts, &m->env, err);
-    if (st || *g != old) { /* failed, or another graph altogether: there is nothing to compare */
+    if (st || *g != old) { /* failed, or replaced by another graph: nothing to compare */
         mase_graph_free(before);
         if (*g != old)
             mase_graph_free(old);
@@ -195,7 +196,7 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     return MASE_OK;
 }
 
-/* What a pass says it keeps or gives must be there: others read it without looking. */
+/* Check the metadata that a pass claims to keep or give, since later passes rely on it. */
 static enum mase_status verify_metadata(const struct mase_graph *g, struct mase_err *err)
 {
     for (const struct mase_node *n = g->first; n && g->props & MASE_PROP_META; n = n->next)
@@ -254,7 +255,7 @@ static void record_time(struct mase_manager *m, const char *pass, double t)
     mase_value_push(a, m->timings, row);
 }
 
-/* The pass itself, once its options are bound and its needs are met. */
+/* Run the pass, with its options bound and its needs met. */
 static enum mase_status execute(struct mase_manager *m, struct mase_graph **g,
                                 const struct mase_pass *p, const void *opts, struct mase_err *err)
 {
@@ -280,11 +281,11 @@ enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_grap
     if (!st)
         st = execute(m, g, p, run->opts, err);
     mase_arena_release(&m->scratch);
-    if (st && err && !err->msg[0]) /* a pass of the user's own */
+    if (st && err && !err->msg[0]) /* a plugin may fail without a message */
         st = mase_fail(err, st, "failed without a message");
     if (st)
         return fail_pass(st, p, run->at, err);
-    /* what only reports has nobody to report to in a dry run */
+    /* a dry run has no report to complete */
     const bool more = p->then && !m->env.rehearsal;
     return more ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
 }

@@ -20,7 +20,7 @@
 struct reader {
     struct mase_graph *g;
     const struct mase_node *node;
-    struct mase_meta *meta; /* what will be the node's, once the whole file is good */
+    struct mase_meta *meta; /* metadata for the node, moved there once the whole file is valid */
     struct mase_err *err;
 };
 
@@ -121,7 +121,7 @@ static enum mase_status check_param(const struct reader *r, const struct mase_me
     return st;
 }
 
-/* The kind of a record shows in its keys. */
+/* The keys of a record tell its kind. */
 static enum mase_status read_record(const struct reader *r, struct mase_meta_arg *arg,
                                     const char *name, const struct mase_value *v)
 {
@@ -160,8 +160,7 @@ static enum mase_status read_records(const struct reader *r, struct mase_meta_ar
     return MASE_OK;
 }
 
-/* Files of before say of every get_attr what holds of constants alone, and those of the original of
- * some. */
+/* Older files give every get_attr the type of constants, files of the original some. */
 static bool is_old_type(const struct mase_node *n, const char *type)
 {
     return n->kind == MASE_GET_ATTR &&
@@ -217,7 +216,8 @@ static enum mase_status read_software(const struct reader *r, const struct mase_
     return MASE_OK;
 }
 
-/* The module follows from the operation; a file that names another one is of another version. */
+/* Check the module: it follows from the operation, so another one means a file of another version.
+ */
 static enum mase_status check_hw_module(const struct reader *r, const struct mase_hw_module *c,
                                         const struct mase_value *v)
 {
@@ -260,7 +260,7 @@ static enum mase_status read_hardware(const struct reader *r, const struct mase_
     struct mase_meta_hw *hw = &r->meta->hw;
     const struct mase_value *implicit, *device, *parallelism;
     if (!mase_value_get(v, "device_id"))
-        return MASE_OK; /* never filled in */
+        return MASE_OK; /* was never filled in */
     MASE_TRY(need(r, &implicit, v, "is_implicit", MASE_BOOL));
     MASE_TRY(need(r, &device, v, "device_id", MASE_INT));
     MASE_TRY(need(r, &parallelism, v, "parallelism", MASE_LIST));

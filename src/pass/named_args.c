@@ -1,8 +1,7 @@
 /*
  * named_args.c - the arguments of a call, matched with the parameters of its signature.
  *
- * Only what the call is really given counts: defaults are not filled in, as reports show what was
- * written.
+ * Defaults are not filled in, since reports show the call as written.
  */
 #include "pass/support.h"
 
@@ -40,7 +39,7 @@ static void give(struct matching *m, const char *name, char role, const struct m
     }
 }
 
-/* The i-th positional argument; *shape takes the i-th and all that follow, as shape_0, shape_1. */
+/* Match the i-th positional argument; *shape takes it and all that follow, as shape_0, shape_1. */
 static void give_positional(struct matching *m, const struct mase_sig *sig, int i,
                             const struct mase_arg *arg)
 {

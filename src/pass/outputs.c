@@ -15,7 +15,7 @@
 
 enum { SAMPLES = 16 };
 
-/* A share of the largest output: float32 rounds by far less, however deep a network is. */
+/* Relative to the largest output; float32 rounding stays far below, in deep networks too. */
 #define BEYOND_ROUNDING 1e-3
 
 static int64_t samples_for(const struct mase_graph *g)
@@ -46,7 +46,7 @@ static bool has_weights(const char *full, struct mase_param *p, void *data)
     return *(bool *)data &= p->tensor.data != NULL;
 }
 
-/* Fast, if it can be planned. */
+/* By a plan, if the network can be planned. */
 static float *run_plan(int64_t *count, struct mase_graph *g, const struct mase_input *in,
                        struct mase_pass_env *env)
 {
@@ -76,7 +76,7 @@ static float *run_plan(int64_t *count, struct mase_graph *g, const struct mase_i
     return value;
 }
 
-/* Values of all tensors of a result, be they within others; to may be NULL. */
+/* Append the values of all tensors of a result, also of nested ones; to may be NULL. */
 static int64_t flatten(float *to, const struct mase_arg *y)
 {
     int64_t n = 0;
@@ -136,13 +136,13 @@ struct mase_outputs mase_outputs(const struct mase_graph *g, struct mase_pass_en
     return out;
 }
 
-/* ---- apart ---- */
+/* ---- compare ---- */
 
 struct difference {
     double apart, largest;
 };
 
-/* A number that is one before and none afterwards is infinitely far. */
+/* A number that becomes NaN counts as infinitely far. */
 static struct difference compare(const float *before, const float *after, int64_t n)
 {
     struct difference d = { 0 };
@@ -178,7 +178,7 @@ bool mase_outputs_report(struct mase_pass_env *env, const char *pass, int change
         mase_value_set(a, note, "largest_output", mase_value_float(a, d.largest));
         mase_value_set(a, note, "largest_change",
                        isfinite(d.apart) ? mase_value_float(a, d.apart) : mase_value_none(a));
-    } else if (before->value) { /* it ran before */
+    } else if (before->value) { /* the graph ran before the transform */
         kept = false;
         mase_pass_say(env, "Outputs are of another shape, or the network runs no more\n");
     } else if (changed) {

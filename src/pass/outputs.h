@@ -1,25 +1,25 @@
 /*
- * outputs.h - does a transform that promises it keep what the network computes? By how much not?
+ * outputs.h - check transforms that promise to keep what the network computes.
  */
 #ifndef MASE_PASS_OUTPUTS_H
 #define MASE_PASS_OUTPUTS_H
 
 #include <mase/pass.h>
 
-/* What a network gave for a few samples; no values when it cannot be run here: no shape of inputs,
- * no weights, or numbers that it draws. */
+/* Outputs for a few samples; no values if the network cannot run here: no input shapes, no weights,
+ * or random operations. */
 struct mase_outputs {
-    float *value; /* (count), of all results one behind the other, in the pass's scratch arena */
-    float *plain; /* (count), without its number formats; the same where it has none */
+    float *value; /* (count) values of all results, concatenated, in the pass's scratch arena */
+    float *plain; /* (count) without number formats; equal to value if there are none */
     int64_t count, samples;
 };
 
-/* In evaluation, on samples that depend on the seed alone: numbers of mean 0 and deviation 1,
- * indices 0. */
+/* Run in evaluation mode, on samples that depend on the seed only: standard normal numbers, indices
+ * 0. */
 struct mase_outputs mase_outputs(const struct mase_graph *g, struct mase_pass_env *env);
-/* Say how far apart they are, and note it under the pass's name with how many nodes it changed.
- * Returns false where that is beyond rounding. Rounding to formats makes a small difference a step,
- * so networks that have some are judged without. */
+/* Log the difference, and note it under the pass's name with the number of changed nodes. Returns
+ * false if it exceeds rounding errors. A quantised network is compared without formats, since they
+ * turn a small difference into a step. */
 bool mase_outputs_report(struct mase_pass_env *env, const char *pass, int changed,
                          const struct mase_outputs *before, const struct mase_outputs *after);
 

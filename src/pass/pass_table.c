@@ -1,6 +1,6 @@
 /*
- * pass_table.c - the passes by name: those of passes.def, then those that plugins brought, then
- * those of the program that made the call.
+ * pass_table.c - look up passes by name: those of passes.def, of plugins, then of the calling
+ * program.
  */
 #include "pass/pass_table.h"
 
@@ -75,7 +75,7 @@ bool mase_pass_is_plugin(const struct mase_pass *p)
     return row_of(p) == BUILT_IN;
 }
 
-/* A pass of the user's own is in no row: what it is follows from the function it has. */
+/* A caller's own pass is in no row: its kind follows from the function that it sets. */
 const char *mase_pass_kind(const struct mase_pass *p)
 {
     if (!mase_pass_is_plugin(p))

@@ -1,5 +1,5 @@
 /*
- * plugin.c - loading shared objects that bring passes.
+ * plugin.c - load shared objects with passes.
  *
  * Everything is checked before the first pass is added, so a refused plugin leaves nothing behind.
  */
@@ -14,9 +14,9 @@
 #include "pass/pass_table.h"
 #include "pass/support.h"
 
-/* Is every segment of a shared object in the file? The loader maps what the headers promise and
- * dies of a signal where the file has ended before. What is no shared object at all is left to it:
- * it has the words for that. */
+/* Does the file contain every segment of the shared object? The loader trusts the headers and dies
+ * of a signal if the file is truncated. Files that are not shared objects are left to the loader,
+ * which has an error message for them. */
 static bool is_whole(const unsigned char *data, size_t size)
 {
     ElfW(Ehdr) head;
@@ -101,8 +101,8 @@ static bool is_loaded(const struct mase_plugin *p)
            mase_pass_find(p->passes[0]->name) == p->passes[0];
 }
 
-/* A plugin links nothing: it finds libmase's functions in the program. Of a program that loaded
- * libmase.so by name and kept it to itself, as Python does, it finds them after this. */
+/* Make libmase's symbols global: a plugin links nothing, and a program such as Python loads
+ * libmase.so with local symbols. */
 static void show_library(void)
 {
     static const char here;
@@ -115,7 +115,8 @@ enum mase_status mase_plugin_load(const char *path, struct mase_err *err)
 {
     MASE_TRY(check_file(path, err));
     struct mase_arena a = { 0 };
-    const char *full = mase_path_absolute(&a, path); /* a bare name would be searched elsewhere */
+    const char *full =
+        mase_path_absolute(&a, path); /* dlopen searches other folders for a name without a slash */
     show_library();
     void *object = dlopen(full, RTLD_NOW | RTLD_LOCAL);
     const struct mase_plugin *plugin = object ? dlsym(object, "mase_plugin") : NULL;

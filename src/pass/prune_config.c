@@ -1,5 +1,5 @@
 /*
- * prune_config.c - what a configuration says of pruning, and which parameters it means (prune.h).
+ * prune_config.c - read the configuration of pruning, and list the parameters to prune (prune.h).
  */
 #include <mase/call.h>
 #include <mase/log.h>
@@ -98,7 +98,7 @@ static enum mase_prune_method find_method(const char *name)
     return (enum mase_prune_method)m;
 }
 
-/* The original prunes activations, too; files that ask for none are taken. */
+/* The original prunes activations, too; a section that asks for no such pruning passes. */
 static enum mase_status check_activation(const struct mase_value *v, struct mase_err *err)
 {
     const struct mase_value *s = v && v->kind == MASE_TABLE ? mase_value_get(v, "sparsity") : NULL;
@@ -109,7 +109,7 @@ static enum mase_status check_activation(const struct mase_value *v, struct mase
                         "activations are not pruned: leave this out, or say sparsity = 0");
 }
 
-/* The original's table for weights stands for the section itself. */
+/* The original's table `weight` has the options of the section itself. */
 static enum mase_status take_weight(struct mase_prune_opts *o, struct mase_err *err)
 {
     const struct mase_value *weight = o->weight;
@@ -118,7 +118,7 @@ static enum mase_status take_weight(struct mase_prune_opts *o, struct mase_err *
         return mase_fail_at(err, MASE_EVALUE, weight->at,
                             "sparsity stands beside 'weight' as well as in it: keep one of them");
     const enum mase_status st = mase_opts_bind(o, sizeof *o, mase_prune_rows, weight, &a, err);
-    mase_arena_release(&a); /* the rows have no texts of their own */
+    mase_arena_release(&a); /* these rows allocate no text */
     MASE_TRY(st);
     const struct mase_value *nested = o->weight ? o->weight : o->activation;
     return nested ? mase_fail_at(err, MASE_EVALUE, nested->at, "a table within 'weight'") : MASE_OK;
@@ -150,8 +150,8 @@ struct listing {
     const struct mase_pruning *how;
     struct mase_prune_target *items;
     int count, cap;
-    struct mase_ptrmap seen; /* a parameter may have several names and calls */
-    bool *used;              /* shares that name a node */
+    struct mase_ptrmap seen; /* parameters already listed: one may have several names and calls */
+    bool *used;              /* by share: whether its pattern matched a node */
 };
 
 static bool can_prune(const struct mase_node *n)
@@ -160,7 +160,7 @@ static bool can_prune(const struct mase_node *n)
     return prim == MASE_PRIM_dot || prim == MASE_PRIM_conv || prim == MASE_PRIM_recur;
 }
 
-/* The first dimension of its weight is not that of the output. */
+/* Is the first dimension of its weight that of the output? */
 static bool has_channels(const struct mase_node *n)
 {
     return mase_op_prim(n->op) != MASE_PRIM_recur && !mase_op_is_transposed(n->op);
@@ -177,7 +177,7 @@ static double share_of(struct listing *l, const struct mase_node *n)
     return l->how->sparsity;
 }
 
-/* What has no zero cannot lose anything. */
+/* A format without zero cannot be pruned. */
 static enum mase_status check_format(const struct mase_node *n, struct mase_err *err)
 {
     const struct mase_format *f = mase_mark_rounding(n, 'w').format;
@@ -229,7 +229,7 @@ static void add_module(struct listing *l, const struct mase_node *n, struct mase
     }
 }
 
-/* A function's weight is a parameter that get_attr reads. */
+/* List the weight of a function, a parameter that get_attr reads. */
 static void add_function(struct listing *l, const struct mase_node *n)
 {
     int weight = -1;

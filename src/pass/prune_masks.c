@@ -1,9 +1,8 @@
 /*
- * prune_masks.c - which values go: those of the lowest scores, counted exactly (prune.h).
- *
- * Scores become integers of the same order, so that the k-th of them is found digit by digit,
- * without sorting and without memory for each. Everything is one thread's work in one order: the
- * same masks everywhere.
+ * prune_masks.c - choose the values with the lowest scores, exactly as many as asked for (prune.h).
+ * Scores map to integers of the same order, whose k-th is found digit by digit, without sorting and
+ * without memory for each. One thread works in a fixed order, so masks do not depend on the
+ * machine.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,29 +11,29 @@
 #include <mase/prune.h>
 #include <mase/rng.h>
 
-/* What goes together: single values, or channels of `per` values. */
+/* Units that are pruned together: single values, or channels of `per` values. */
 struct units {
     uint8_t *kept;
     int64_t n, per;
     const double *score; // (n), or NULL: that of one value
-    const float *value;  // (n): its magnitude counts
+    const float *value;  // // (n): scored by magnitude
     const float *signed_value;
 };
 
 /* ---- keys ---- */
 
-/* Higher for a higher x; NaN is the highest: what went wrong should be seen. */
+/* An integer that orders as x does; NaN is the highest, so that it is kept and noticed. */
 static uint64_t key_of_number(double x)
 {
     uint64_t bits;
     if (isnan(x))
         return UINT64_MAX;
-    x += 0.0; /* -0.0 is 0.0 */
+    x += 0.0; /* -0.0 becomes 0.0 */
     memcpy(&bits, &x, sizeof bits);
     return bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
 }
 
-/* What has gone comes first and stays away. */
+/* Pruned units come first, so that they stay pruned. */
 static uint64_t key_of(const struct units *u, int64_t i)
 {
     if (!u->kept[i * u->per])
@@ -44,12 +43,12 @@ static uint64_t key_of(const struct units *u, int64_t i)
     return key_of_number(u->value ? fabs((double)u->value[i]) : (double)u->signed_value[i]);
 }
 
-/* ---- the k-th ---- */
+/* ---- the k-th key ---- */
 
 enum { DIGIT_BITS = 16, DIGITS = 64 / DIGIT_BITS, BINS = 1 << DIGIT_BITS };
 
-/* The key of unit number k of all, counted from 1 in the order of keys, and how many units of that
- * key are among the first k. */
+/* The key of the k-th unit, from 1, in the order of keys, and how many units with that key are
+ * among the first k. */
 static uint64_t find_key(const struct units *u, int sets, int64_t k, int64_t *ties)
 {
     struct mase_arena a = { 0 };
@@ -141,14 +140,14 @@ static struct units units_of(struct mase_arena *a, const struct mase_prune_targe
 
 /* ---- masks ---- */
 
-/* Zhu and Gupta: fast at first, when there is much to lose without harm, slow at the end. */
+/* Zhu and Gupta's cubic schedule: fast at first, slow at the end. */
 static double share_at(double from, double to, double progress)
 {
     const double left = (1 - progress) * (1 - progress) * (1 - progress);
     return to + ((from < to ? from : to) - to) * left;
 }
 
-/* As Python's round: halves to even. */
+/* Round as Python: ties to even. */
 static int64_t how_many(double share, int64_t n)
 {
     return (int64_t)rint(share * (double)n);

@@ -1,6 +1,6 @@
 /*
- * quantised_weights.c - the weights and biases that quantised layers compute with, and whether they
- * are values of their formats.
+ * quantised_weights.c - list the weights and biases of quantised layers, and check that they are
+ * values of their formats.
  */
 #include <math.h>
 
@@ -12,10 +12,10 @@ struct found {
     struct mase_arena *arena;
     struct mase_quantised *items;
     int count, cap;
-    struct mase_map seen; /* by name: a module may be called twice */
+    struct mase_map seen; /* by name: a module may be called several times */
 };
 
-/* ---- what lies outside ---- */
+/* ---- saturation ---- */
 
 static int64_t count_outside(const struct mase_tensor *x, const int64_t *offset, int64_t n,
                              double low, double high, mase_outside_fn *fn, void *data)
@@ -33,8 +33,8 @@ static int64_t count_outside(const struct mase_tensor *x, const int64_t *offset,
     return outside;
 }
 
-/* Blocks of scaled integers have bounds of their own. One that has no bits has none: what it rounds
- * becomes zero. */
+/* Blocks of scaled integers have bounds of their own. A block with zero bits has none: it rounds to
+ * zero. */
 int64_t mase_quantised_saturated(const struct mase_quantised *p, mase_outside_fn *fn, void *data)
 {
     const struct mase_rounding r = p->rounding;
@@ -106,7 +106,7 @@ static void add_module(struct found *f, const struct mase_node *n, const struct 
     }
 }
 
-/* A function's weights are arguments: those that get_attr reads are parameters. */
+/* A function's weights are arguments; those that get_attr reads are parameters. */
 static void add_function(struct found *f, const struct mase_node *n)
 {
     struct mase_named_arg *args;
@@ -150,7 +150,7 @@ int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
         const struct mase_rounding r = p->rounding;
         struct mase_tensor q = mase_tensor(arena, MASE_F32, &p->x->shape, true);
         mase_quantize(r.format, mase_f32(&q), mase_f32(p->x), &p->x->shape, r.role, r.sign);
-        (void)mase_quantised_judge(p, &q); /* of the same shape */
+        (void)mase_quantised_judge(p, &q); /* cannot fail: equal shapes */
     }
     return count;
 }

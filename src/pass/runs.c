@@ -1,5 +1,5 @@
 /*
- * runs.c - a [passes] table as the runs that it asks for, in the order of the file.
+ * runs.c - list the runs of passes that a [passes] table asks for, in the order of the file.
  *
  * A pass may stand several times, as an array of tables:
  *
@@ -40,7 +40,7 @@ static bool is_before(const struct mase_loc *a, const struct mase_loc *b)
            (a->line < b->line || (a->line == b->line && a->col < b->col));
 }
 
-/* Behind everything that stands before it in the file. */
+/* Insert after all entries that precede it in the file. */
 static int place_of(const struct entries *r, const struct mase_loc *at)
 {
     for (int i = r->count; i > 0; i--)
@@ -69,7 +69,7 @@ enum mase_status mase_pass_need(const struct mase_pass **p, const char *name, st
     return *p ? MASE_OK : unknown_pass(name, at, err);
 }
 
-/* The first of each key, in the order of the keys. */
+/* Add the first run of each key, in the order of the keys. */
 static enum mase_status add_first(struct entries *r, const struct mase_value *passes, int i,
                                   struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * sharing.c - who else uses a module or its parameters.
+ * sharing.c - does anything else use a module or its parameters?
  */
 #include "pass/support.h"
 
@@ -22,7 +22,7 @@ static bool is_of(const struct mase_module *m, const struct mase_param *p)
     return p >= m->params && p < m->params + m->param_count;
 }
 
-/* Is it another name of one of m's parameters, or the other way round? */
+/* Is the parameter tied to one of m's, or one of m's to it? */
 static bool find_sharing(const char *full, struct mase_param *p, void *data)
 {
     struct sharing *s = data;

@@ -1,5 +1,5 @@
 /*
- * support.c - what several passes share.
+ * support.c - functions that several passes share.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@ struct mase_graph *mase_side_tables(const struct mase_graph *g)
     return writable;
 }
 
-/* report_graph_2.txt: what the first run wrote stays. */
+/* A name for the file of a later run: report_graph_2.txt. */
 static const char *renamed(struct mase_arena *a, const char *name, const char *again)
 {
     const char *dot = strrchr(name, '.');
@@ -78,7 +78,7 @@ void mase_pass_print(struct mase_pass_env *env, const struct mase_str *text)
 const char *const mase_pass_formats[] = { "simple", "grid", "pretty", "orgtbl",
                                           "github", "csv",  "json",   NULL };
 
-/* A pass that is told how to print does so, whatever the others do. */
+/* Print as the pass's own option says, instead of the global one. */
 static void show_own(struct mase_pass_env *env, const char *heading, const struct mase_sheet *sheet,
                      const char *own, const struct mase_value *json)
 {

@@ -73,7 +73,7 @@ static bool holds_tensor(const struct mase_arg *v)
 }
 
 /* An argument with its nodes replaced by their values. A tensor inside a plain value (an index
- * among slices) stands as the name of its node: metadata holds no loose tensors. */
+ * among slices) is replaced by the name of its node: metadata holds no loose tensors. */
 static struct mase_arg settled(const struct builder *b, const struct mase_arg *arg)
 {
     if (arg->kind == MASE_ARG_NODE) {
@@ -90,7 +90,7 @@ static struct mase_arg settled(const struct builder *b, const struct mase_arg *a
     return out;
 }
 
-/* What a node among the arguments gives if that is a tensor, or tensors; else NULL. */
+/* The value of a node among the arguments, if it is a tensor or tensors; else NULL. */
 static const struct mase_arg *tensors_of(const struct builder *b, const struct mase_arg *arg)
 {
     if (arg->kind != MASE_ARG_NODE)
@@ -101,7 +101,7 @@ static const struct mase_arg *tensors_of(const struct builder *b, const struct m
 
 /* ---- arguments ---- */
 
-/* The records of a node's arguments while they are being made. */
+/* Records of a node's arguments, under construction. */
 struct records {
     struct mase_meta_arg *list;
     int count, cap;
@@ -113,7 +113,7 @@ static void add(const struct builder *b, struct records *r, struct mase_meta_arg
     r->list[r->count++] = record;
 }
 
-/* A value that flows in; several tensors (what split gives) are several records. */
+/* Add a data operand; several tensors (the result of split) are several records. */
 static void add_data(const struct builder *b, struct records *r, const struct mase_arg *v)
 {
     if (v->kind == MASE_ARG_TENSOR) {
@@ -170,8 +170,8 @@ static struct mase_meta_arg result_record(const struct builder *b, int i, const 
                                       : plain_record(b, MASE_META_OBJECT, name, v);
 }
 
-/* Several tensors, also in tuples within tuples, are several results; a tuple of numbers, as a
- * shape is, is one. */
+/* Several tensors, also in nested tuples, are several results; a tuple of numbers, such as a shape,
+ * is one. */
 static void add_results(const struct builder *b, struct records *r, const struct mase_arg *v)
 {
     if (v->kind < MASE_ARG_TUPLE || !holds_tensor(v)) {
@@ -220,7 +220,7 @@ static const struct mase_input *with_data(struct mase_pass_env *env, const struc
     return inputs;
 }
 
-/* The inputs in a batch of another size, without values. */
+/* The inputs for another batch size, without values. */
 static const struct mase_input *batched(struct mase_pass_env *env, int64_t batch)
 {
     struct mase_input *inputs =

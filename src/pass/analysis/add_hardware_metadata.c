@@ -1,5 +1,5 @@
 /*
- * add_hardware_metadata.c - which hardware module a node becomes, and with which parameters.
+ * add_hardware_metadata.c - the hardware module of each node, and its parameters.
  *
  * Implicit nodes (placeholders, the output, views at the graph's edge) become none. Of the others,
  * those with a row in hw_modules.c have a module of their own; the rest go through high-level
@@ -53,7 +53,7 @@ static void set(const struct verilog *v, const char *name, const char *what, int
     mase_value_set(v->arena, v->params, key, mase_value_int(v->arena, value));
 }
 
-/* The numbers of a format, NA being what it stands for; a list gives one each, a word none. */
+/* The parameters of a format, with none (NA) as its default; lists and words are not numbers. */
 static void set_precision(const struct verilog *v, const char *name, const struct mase_format *f)
 {
     int n = 0;

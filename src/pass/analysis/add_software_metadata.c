@@ -25,7 +25,8 @@ static void add_data(struct mase_graph *g, struct mase_meta *m, int i)
     add_arg(g, m, name);
 }
 
-/* A function whose layer twin has parameters names them so: weight, bias, running_mean. */
+/* The parameter name of an argument, if the function's layer has such parameters: weight, bias,
+ * running_mean. */
 static const char *parameter_name(const struct mase_named_arg *args, int count,
                                   const struct mase_node *input)
 {

@@ -35,7 +35,7 @@ static bool counts(const struct mase_node *n)
     return n->op == MASE_OP_linear || prim == MASE_PRIM_conv || prim == MASE_PRIM_recur;
 }
 
-/* The weight of a call, or those of a layer: a recurrent one has several. */
+/* Add the weight of a call, or of a layer; a recurrent layer has several. */
 static void add_weights(struct average *a, const struct mase_node *n)
 {
     const struct mase_module *m = mase_node_module(n);
@@ -46,7 +46,7 @@ static void add_weights(struct average *a, const struct mase_node *n)
             add(a, n, mase_meta_arg(n->meta, m->params[i].name));
 }
 
-/* A sentence, or a table where one was asked for. */
+/* Print a sentence, or a table if a format is given. */
 static void show(struct mase_pass_env *env, const struct mase_average_bits *bits)
 {
     static const char *const headers[] = { "Values", "Average bits", NULL };

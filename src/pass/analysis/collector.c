@@ -9,39 +9,39 @@
 
 enum { BLOCK = MASE_SUMMARY_LANES };
 
-/* One of the statistics that are collected, and what it needs in this round. */
+/* A statistic, and what it needs in this round. */
 struct member {
     struct mase_stat *stat;
-    bool idle;                  /* it needs no such round */
-    enum mase_stat_input input; /* how it gets the values */
+    bool idle;                  /* takes no values in this round */
+    enum mase_stat_input input; /* the form in which it takes values */
     int64_t *bin;               // (blocks, MASE_BINS): counts of one group
-    float *near;                // (groups): with several, a number near the mean of each
+    float *near;                // (groups): with several groups, a number near the mean of each
     bool known;                 /* near is set */
 };
 
-/* The values as they are, and their absolute values. */
+/* The values, and their absolute values. */
 enum { KINDS = 2 };
 
 struct mase_collector {
     const struct mase_kernels *k;
     struct member *member;
     int count;
-    struct mase_shape shape;             /* of a sample */
-    int64_t samples;                     /* now */
-    long blocks;                         /* of the largest batch */
+    struct mase_shape shape;             /* of one sample */
+    int64_t samples;                     /* samples of the current batch */
+    long blocks;                         /* blocks of the largest batch */
     struct mase_summary *summary[KINDS]; // (blocks), or NULL
     float near[KINDS];                   /* a number near the mean */
     bool known[KINDS];
 };
 
-/* ---- making ---- */
+/* ---- create ---- */
 
 static bool has_groups(const struct member *m)
 {
     return m->stat->group != NULL;
 }
 
-/* What each statistic wants of this round. */
+/* Ask each statistic for its input in this round. */
 static void begin_round(struct mase_collector *col)
 {
     for (int i = 0; i < col->count; i++) {
@@ -96,7 +96,7 @@ enum mase_status mase_collector_new(struct mase_collector **out, struct mase_are
     return MASE_OK;
 }
 
-/* ---- looking at the values: any thread ---- */
+/* ---- describe values by kernels, in any thread ---- */
 
 static struct mase_channel channel(const float *x, long count, int64_t stride, long samples)
 {
@@ -104,7 +104,7 @@ static struct mase_channel channel(const float *x, long count, int64_t stride, l
     return (struct mase_channel){ x, count, (long)stride, n, samples };
 }
 
-/* The mean of a few values: what sums are taken from must only be near theirs. */
+/* The mean of a few values, from which sums are taken: it need only be near the true mean. */
 static float guess(const float *x, int64_t rows, int64_t stride, int64_t samples, bool absolute)
 {
     const int64_t few = samples < MASE_LANES ? samples : MASE_LANES;
@@ -125,7 +125,7 @@ static float near_mean(const struct mase_collector *col, const struct mase_lanes
                             : guess(v->data, v->rows, v->stride, col->samples, kind);
 }
 
-/* Does a statistic over all values want its parts? */
+/* Does a statistic over all values take parts? */
 static bool takes_part(const struct member *m, int kind)
 {
     return !m->idle && !has_groups(m) && m->input == MASE_STAT_PARTS && m->stat->args.abs == kind;
@@ -168,7 +168,7 @@ static void measure(void *data, const struct mase_lanes *v, long from, long to)
     }
 }
 
-/* ---- taking them in: one thread for each statistic ---- */
+/* ---- update the statistics, one thread for each ---- */
 
 static void add_summary(struct mase_summary *to, const struct mase_summary *e)
 {
@@ -193,11 +193,11 @@ static void fold_summary(struct mase_summary *e)
         }
 }
 
-/* Float32 squares lose what is smaller than this, and overflow long before double does. */
+/* Below this, squares underflow in float32; it also overflows long before double. */
 #define TINY 1e-25
 
-/* n values, `per` in each lane, whose differences from near were summed. False when that says too
- * little of them: NaN, infinities, or squares out of range. */
+/* Describe n values, `per` in each lane, whose differences from `near` were summed. False if
+ * float32 is too imprecise: NaN, infinities, or squares out of range. */
 static bool describe(struct mase_stat_part *p, struct mase_summary *e, float near, int64_t n,
                      int64_t per)
 {
@@ -227,11 +227,11 @@ static void feed_values(const struct mase_collector *col, struct member *m,
                                        .element_stride = v->stride,
                                        .sample_stride = 1 };
     struct mase_err err;
-    if (mase_stat_feed(m->stat, &b, &err)) /* it has begun: nothing is left to fail */
+    if (mase_stat_feed(m->stat, &b, &err)) /* it was begun, so it cannot fail */
         mase_bug("%s", err.msg);
 }
 
-/* Statistics over everything share one part of each kind. */
+/* Pass one part of each kind to all statistics without groups. */
 static void take_parts(struct mase_collector *col, const struct mase_lanes *v, int kind)
 {
     struct mase_summary e = col->summary[kind][0];
@@ -257,7 +257,8 @@ static void take_parts(struct mase_collector *col, const struct mase_lanes *v, i
     }
 }
 
-/* A row is one element of all samples: as rows of a block, and what is left. */
+/* Describe a row, which is one element of all samples: whole vectors as rows of a block, then the
+ * rest. */
 static bool row_part(const struct mase_collector *col, struct mase_stat_part *part, const float *x,
                      float near, bool absolute)
 {
@@ -325,7 +326,7 @@ static void take_member(const struct mase_collector *col, struct member *m,
         mase_stat_took(m->stat, col->samples);
 }
 
-/* Item 0 is what the statistics share, the others are one statistic each. */
+/* Item 0 updates the statistics that share parts, each other item one statistic. */
 static void take(void *data, const struct mase_lanes *v, long from, long to)
 {
     struct mase_collector *col = data;
@@ -338,7 +339,7 @@ static void take(void *data, const struct mase_lanes *v, long from, long to)
     }
 }
 
-/* ---- between forwards ---- */
+/* ---- between batches and rounds ---- */
 
 void mase_collector_expect(struct mase_collector *col, int64_t samples)
 {

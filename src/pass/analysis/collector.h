@@ -15,15 +15,15 @@
 
 struct mase_collector;
 
-/* Let the statistics watch what a node computes, `total` samples in all. NULL without an error when
- * it is nothing that follows the samples. In the arena, as long as the plan. */
+/* Let the statistics watch the value of a node, for `total` samples. *out is NULL without an error
+ * if the value does not depend on the samples. Allocated in a; must live as long as the plan. */
 enum mase_status mase_collector_new(struct mase_collector **out, struct mase_arena *a,
                                     struct mase_plan *p, const struct mase_node *node,
                                     struct mase_stat **stats, int count, int64_t total,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Before each forward: how many samples. */
+/* Call before each forward with the number of samples. */
 void mase_collector_expect(struct mase_collector *col, int64_t samples);
-/* All samples were there once. */
+/* Call when all samples have passed once. */
 void mase_collector_end_round(struct mase_collector *col);
 
 #endif /* MASE_PASS_COLLECTOR_H */

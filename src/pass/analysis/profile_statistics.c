@@ -1,5 +1,5 @@
 /*
- * profile_statistics.c - statistics of parameters and of what flows through the network.
+ * profile_statistics.c - statistics of parameters and activations.
  *
  * Targets are nodes, named or by operation. A weight target's parameters and buffers are measured
  * once; an activation target's inputs (and its output, if asked) over samples of the dataset. The
@@ -133,7 +133,7 @@ static enum mase_status unknown_node(const struct profile *p, const struct mase_
                              "no node is called '%s'", name->s);
 }
 
-/* Every name must be of the graph; an operation that it does not use is worth a word. */
+/* Every name must be in the graph; an operation that the graph does not use is warned of. */
 static enum mase_status check_in_graph(const struct profile *p, const struct mase_value *targets,
                                        struct mase_err *err)
 {
@@ -153,7 +153,7 @@ static enum mase_status check_in_graph(const struct profile *p, const struct mas
     return MASE_OK;
 }
 
-/* entry: where results go. */
+/* entry: the table for the results. */
 static enum mase_status add_measured(struct profile *p, struct mase_measured m,
                                      const struct mase_meta_stat *entry,
                                      const struct mase_value *table, struct mase_err *err)
@@ -199,7 +199,7 @@ static enum mase_status add_parameters(struct profile *p, const struct mase_node
     return MASE_OK;
 }
 
-/* The i-th entry of a call is its i-th input; a layer's further ones are its parameters. */
+/* The i-th entry of a call is its i-th input; further entries of a layer are its parameters. */
 static enum mase_status add_activations(struct profile *p, const struct mase_node *n,
                                         struct mase_err *err)
 {

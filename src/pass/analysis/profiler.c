@@ -1,7 +1,6 @@
 /*
- * profiler.c - runs a network on samples and shows statistics what flows through it.
- *
- * The engine runs it where it can, and the statistics watch; else the plain reference does.
+ * profiler.c - run a network on samples and collect statistics of its values. A plan runs it if it
+ * can; otherwise the reference does.
  */
 #include <string.h>
 
@@ -15,8 +14,8 @@
 #include "pass/analysis/profiler.h"
 #include "pass/support.h"
 
-/* When nobody asks for another batch: about so many input values at once for the engine, which its
- * caches hold; for the reference, samples. */
+/* Default batches: for plans, about so many input values, which fit caches; for the reference,
+ * samples. */
 enum { ENGINE_VALUES = 1 << 13, ENGINE_LEAST = 16, ENGINE_MOST = 512, REFERENCE_BATCH = 256 };
 
 /* ---- measuring ---- */
@@ -31,8 +30,8 @@ static const float *as_f32(struct mase_arena *a, const struct mase_tensor *t)
     return f.data;
 }
 
-/* A tensor as samples: (B, ...) holds B of shape (1, ...); what does not follow the batch is one
- * sample as a whole. */
+/* A tensor as samples: (B, ...) holds B of shape (1, ...); a value that does not depend on the
+ * batch is one sample. */
 static struct mase_stat_block block_of(struct mase_arena *a, const struct mase_tensor *t,
                                        int64_t batch, int64_t samples, int64_t batches)
 {
@@ -102,7 +101,7 @@ static struct mase_inputs inputs_of(const struct mase_profiler *p)
     return (struct mase_inputs){ p->env->inputs, p->env->input_count };
 }
 
-/* Show every statistic its value. A value that is no tensor has no statistics. */
+/* Run the reference, and feed every statistic. A value that is not a tensor has no statistics. */
 static enum mase_status run_reference(struct mase_profiler *p, int64_t n, int round,
                                       struct mase_err *err)
 {
@@ -134,7 +133,7 @@ static enum mase_status run_plan(struct mase_profiler *p, int64_t first, int64_t
     if (!s->lend || !s->lend(s->data, p->split, first, &rows))
         MASE_TRY(s->read(s->data, p->split, first, n, p->x, err));
     mase_plan_gather(p->plan, rows.table, rows.stride, rows.index, n);
-    mase_plan_set_step(p->plan, (uint64_t)first); /* dropout: the same in every round */
+    mase_plan_set_step(p->plan, (uint64_t)first); /* dropout draws alike in every round */
     return mase_plan_forward(p->plan, err);
 }
 
@@ -148,7 +147,7 @@ static enum mase_status measure_batch(struct mase_profiler *p, int64_t first, in
     return run_reference(p, n, round, err);
 }
 
-/* ---- the engine ---- */
+/* ---- the plan ---- */
 
 static bool has_weight(const char *full, struct mase_param *param, void *data)
 {
@@ -157,8 +156,8 @@ static bool has_weight(const char *full, struct mase_param *param, void *data)
     return true;
 }
 
-/* Let the statistics watch the plan. False when a value does not follow the samples: the reference
- * knows what to do with it. */
+/* Let the statistics watch the plan. False if a value does not depend on the samples: the reference
+ * handles it. */
 static enum mase_status add_collectors(struct mase_profiler *p, bool *all, struct mase_err *err)
 {
     *all = true;
@@ -204,8 +203,7 @@ static enum mase_status make_plan(struct mase_profiler *p, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The engine where it can; else the plain reference, which says what is wrong with the network, if
- * anything is. */
+/* Use a plan if possible; else the reference, which reports errors of the network. */
 static enum mase_status choose_engine(struct mase_profiler *p, struct mase_err *err)
 {
     const int64_t batch = p->batch;
@@ -288,7 +286,7 @@ static enum mase_status measure_activations(struct mase_profiler *p, struct mase
     return st;
 }
 
-/* The number, from 1, of what was added last for this source; 0: nothing. */
+/* The number, from 1, of the latest entry for this source; 0: none. */
 static int latest_of(const struct mase_profiler *p, const struct mase_node *source)
 {
     return (int)(uintptr_t)mase_ptrmap_get(&p->latest, source);
@@ -329,7 +327,7 @@ enum mase_status mase_profiler_run(struct mase_profiler *p, struct mase_err *err
     return st;
 }
 
-/* ---- by call ---- */
+/* ---- statistics without a configuration ---- */
 
 static enum mase_status find_value(struct mase_measured *m, const struct mase_profile_target *t,
                                    struct mase_err *err)
@@ -366,7 +364,7 @@ static enum mase_status add_target(struct mase_profiler *p, const struct mase_pr
     return MASE_OK;
 }
 
-/* Parameters, then activations. */
+/* Add parameters, then activations. */
 static enum mase_status add_targets(struct mase_profiler *p, struct mase_value **results,
                                     const struct mase_profile *o, struct mase_stat_budget *budget,
                                     struct mase_err *err)

@@ -1,5 +1,5 @@
 /*
- * profiler.h - runs a network on samples and shows statistics what flows through it.
+ * profiler.h - run a network on samples and collect statistics of its values.
  */
 #ifndef MASE_PASS_PROFILER_H
 #define MASE_PASS_PROFILER_H
@@ -11,43 +11,42 @@
 
 /* The statistics of one argument or result. */
 struct mase_measured {
-    const struct mase_node *node;   /* whose it is */
-    const char *name;               /* of the argument, for messages */
+    const struct mase_node *node;   /* that has the argument or result */
+    const char *name;               /* name of the argument, for messages */
     const struct mase_node *source; /* the node whose value is measured; NULL: a parameter */
     const struct mase_tensor *parameter;
     struct mase_stat **stats;
     int count;
-    const void
-        *asked;  /* what they were made from: one source asked twice for the same shares them */
-    bool shared; /* they are an earlier one's */
-    struct mase_value *results;       /* a table: fields by the name of the statistic */
-    struct mase_collector *collector; /* private: what the engine shows the value to */
-    int before;                       /* private: the one of this source before it, from 1; or 0 */
+    const void *asked;          /* the configuration; equal ones for one source share statistics */
+    bool shared;                /* the statistics belong to an earlier entry */
+    struct mase_value *results; /* a table: fields by the name of the statistic */
+    struct mase_collector *collector; /* private: passes the plan's values on */
+    int before; /* private: number, from 1, of the previous entry of this source; or 0 */
 };
 
 struct mase_profiler {
     struct mase_pass_env *env; /* samples, inputs, seed, threads, scratch */
     struct mase_graph *g;
-    struct mase_arena *arena; /* of the results */
+    struct mase_arena *arena; /* for the results */
     const char *split;
     bool train;                 /* the network runs in training mode */
     int64_t max_samples;        /* 0: all of the split */
-    int64_t batch_size;         /* 0: as suits the engine, or as env says */
+    int64_t batch_size;         /* 0: chosen by the profiler, or as env says */
     struct mase_measured *list; /* parameters first */
-    int count, cap, parameters; /* the first so many measure parameters */
-    struct mase_ptrmap latest;  /* private: from sources, the number of the latest in list */
-    int64_t samples, batch;     /* private until it has run: what was measured */
-    struct mase_plan *plan;     /* private; NULL: the engine cannot run the network */
+    int count, cap, parameters; /* the first `parameters` entries measure parameters */
+    struct mase_ptrmap latest;  /* private: from a source to the number of its latest entry */
+    int64_t samples, batch;     /* private: samples measured, batch size */
+    struct mase_plan *plan;     /* private; NULL: the network cannot be planned */
     float *x;                   /* private: the samples of a batch */
 };
 
-/* The statistics of an earlier argument, if it is the same node's value and asked for the same;
- * else NULL. What one node computes and others read is measured once. */
+/* The statistics of an earlier entry for the same value and an equal configuration; else NULL. A
+ * value that several nodes read is measured once. */
 struct mase_stat **mase_profiler_stats(const struct mase_profiler *p,
                                        const struct mase_node *source, const void *asked);
-/* Parameters must come before activations. */
+/* Add parameters before activations. */
 void mase_profiler_add(struct mase_profiler *p, const struct mase_measured *m);
-/* Measure and fill in the results. */
+/* Measure, and set the results. */
 enum mase_status mase_profiler_run(struct mase_profiler *p, struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_PASS_PROFILER_H */

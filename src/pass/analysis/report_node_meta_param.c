@@ -12,7 +12,7 @@ struct meta_opts {
     const char *format;
 };
 
-/* In the order of the columns. */
+/* By column. */
 static const struct {
     const char *word, *header;
     enum mase_section section;
@@ -43,7 +43,7 @@ static enum mase_status add_word(unsigned *set, const struct mase_value *v, stru
                         "which = '%s' is none of all, common, hardware, software", v->s);
 }
 
-/* A list of words, or one word; nothing given: all. */
+/* The columns to print: a list of words, or one word; NULL: all. */
 static enum mase_status selection(unsigned *set, const struct meta_opts *o, struct mase_err *err)
 {
     *set = 0;
@@ -109,7 +109,7 @@ static struct mase_value *as_value(struct mase_arena *a, const struct mase_graph
     return all;
 }
 
-/* The file looks as the pass's own option says, whatever is printed. */
+/* The format of the file follows the pass's option, not that of the terminal. */
 static void add_text(struct mase_str *out, const struct meta_opts *o, const struct mase_table *t,
                      const struct mase_value *json)
 {

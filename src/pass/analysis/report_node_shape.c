@@ -1,9 +1,9 @@
 /*
- * report_node_shape.c - what shapes go into and come out of every node.
+ * report_node_shape.c - print the shapes of the operands and results of every node.
  */
 #include "pass/support.h"
 
-/* Data as its shape alone, anything else (a weight, a plain value) as the whole record. */
+/* Print data as its shape, other arguments (a weight, a plain value) as the whole record. */
 static void add_entries(struct mase_str *out, const struct mase_value *records, bool is_result)
 {
     for (int i = 0; records && i < records->count; i++) {

@@ -240,7 +240,7 @@ static enum mase_status reduced_dims(const struct mase_stat *s, bool *reduced, s
     return MASE_OK;
 }
 
-/* The kept dimensions' position of element e, counted as they lie. */
+/* The group of element e: its position along the kept dimensions. */
 static int32_t group_of(const struct mase_shape *shape, const bool *reduced, int64_t e)
 {
     int64_t index = 0, step = 1;
@@ -348,7 +348,7 @@ void mase_stat_spans(struct mase_stat *s, const struct mase_stat_block *b)
                       b->sample_stride);
 }
 
-/* Blocks may differ in shape only where nothing depends on it. */
+/* Blocks may differ in shape only if groups do not depend on it. */
 static enum mase_status check_block(const struct mase_stat *s, const struct mase_stat_block *b,
                                     struct mase_err *err)
 {
@@ -441,7 +441,7 @@ void mase_stat_set(const struct mase_stat *s, struct mase_arena *a, struct mase_
     mase_value_set(a, fields, field, mase_stat_nested(a, &s->kept, values));
 }
 
-/* Counts are exact: no float comes between. */
+/* Integers, so that counts are exact. */
 static struct mase_value *nested_counts(const struct mase_stat *s, struct mase_arena *a, int depth,
                                         int64_t *g, mase_stat_number_fn *number)
 {

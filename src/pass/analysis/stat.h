@@ -22,9 +22,9 @@
 #include <mase/profile.h>
 #include <mase/tensor.h>
 
-/* The arguments of every statistic; a row of stats.def takes some of them. */
+/* Arguments of all statistics; a row of stats.def names those it takes. */
 struct mase_stat_args {
-    const char *device; /* of the original: there is only one here */
+    const char *device; /* for the original's configurations; unused */
     const struct mase_value *dims;
     bool abs;
     bool exact;
@@ -32,16 +32,16 @@ struct mase_stat_args {
     const char *var_mode;
     double num_sigma, quantile, threshold;
     int64_t bins;
-    const struct mase_value *min, *max; /* of a histogram; NULL: those of the values */
+    const struct mase_value *min, *max; /* of a histogram; NULL: extremes of the values */
     const char *format_name;
     bool is_signed;
     struct mase_value *format_params;
-    const struct mase_format *format; /* from the two above */
+    const struct mase_format *format; /* made from the two above */
 };
 
 enum mase_stat_dims { MASE_DIMS_ALL, MASE_DIMS_NONE, MASE_DIMS_LIST };
 
-/* How many values may be kept, over all statistics of a run. */
+/* How many values all statistics of a run may keep. */
 struct mase_stat_budget {
     int64_t limit, used;
 };
@@ -51,7 +51,7 @@ struct mase_stat_block {
     const float *data;
     struct mase_shape shape; /* of one sample */
     int64_t samples, element_stride, sample_stride;
-    int64_t total; /* samples of all blocks together */
+    int64_t total; /* samples of all blocks */
 };
 
 struct mase_stat {
@@ -61,53 +61,52 @@ struct mase_stat {
     struct mase_stat_budget *budget;
     enum mase_stat_dims dims;
     int round;
-    /* known from the first block on */
-    struct mase_shape shape; /* of a sample */
-    struct mase_shape kept;  /* its dimensions that are not reduced: the shape of results */
+    /* set by the first block */
+    struct mase_shape shape; /* of one sample */
+    struct mase_shape kept;  /* dimensions that are not reduced: the shape of results */
     int64_t groups, total;
-    int32_t *group;          /* (elements): the group of each; NULL when there is one group */
+    int32_t *group;          /* (elements): group of each element; NULL: one group */
     char *state;             /* (groups) of the kind's size */
-    int64_t samples, values; /* seen in this round */
+    int64_t samples, values; /* counted in this round */
 };
 
-/* Mean and sum of squared deviations, by Chan's merging of parts. */
+/* Mean and sum of squared deviations; parts merge by Chan's formulas. */
 struct mase_moments {
     int64_t n;
     double mean, m2;
 };
 
-/* What the engine's kernels say of some values, all of them finite. */
+/* Description of finite values by kernels. */
 struct mase_stat_part {
     float min, max;
     struct mase_moments moments;
-    struct mase_moments weighted; /* the same with m2 as variance_online has it over everything */
+    struct mase_moments weighted; /* with m2 weighted as variance_online does over all dimensions */
 };
 
-/* How values may be given to a state; VALUES always goes too. */
+/* Forms in which a state takes values; MASE_STAT_VALUES is always possible. */
 enum mase_stat_input {
     MASE_STAT_VALUES,
     MASE_STAT_PARTS, /* described by a mase_stat_part */
-    MASE_STAT_BINS,  /* counted by the bins that the state says */
+    MASE_STAT_BINS,  /* counts, by the bins of the state */
 };
 
-/* What is remembered of a group of values. */
+/* The state of a statistic for one group of values. */
 struct mase_stat_state {
     size_t size;
-    bool keeps;                                            /* every value */
-    int (*rounds)(const struct mase_stat *s);              /* NULL: one */
-    void (*begin)(const struct mase_stat *s, void *state); /* NULL: zeros will do */
-    /* Take in n values of a group; abs is already applied. */
+    bool keeps;                               /* it keeps every value */
+    int (*rounds)(const struct mase_stat *s); /* number of passes over the values; NULL: one */
+    void (*begin)(const struct mase_stat *s, void *state); /* NULL: zeros */
+    /* Add n values of a group; abs is already applied. */
     void (*span)(const struct mase_stat *s, void *state, const float *x, int64_t n);
-    /* Instead of span, when it matters which sample a value is of. */
+    /* Used instead of span if it matters which sample a value belongs to. */
     void (*block)(struct mase_stat *s, const struct mase_stat_block *b);
-    void (*next)(const struct mase_stat *s, void *state); /* between rounds; may be NULL */
-    /* For speed alone, all may be NULL. What is best in this round; NULL: parts if there is part,
-     * else values. */
+    void (*next)(const struct mase_stat *s, void *state); /* called between rounds; may be NULL */
+    /* Optional, for speed. The best form in this round; NULL: parts if part is set, else values. */
     enum mase_stat_input (*wants)(const struct mase_stat *s);
     void (*part)(const struct mase_stat *s, void *state, const struct mase_stat_part *p);
-    /* At most MASE_BINS: x scale + offset, rounded down, says in which a value lies. */
+    /* At most MASE_BINS: the bin of x is x scale + offset, rounded down. */
     void (*bins)(const void *state, double *scale, double *offset);
-    /* n values more, so many in each bin; those in none are in the last. */
+    /* Add n values by the counts of bins; values in no bin are counted in the last. */
     void (*count)(const struct mase_stat *s, void *state, const int64_t *bin, int64_t n);
 };
 #define STAT(name, state, ...) extern const struct mase_stat_state mase_state_##state;
@@ -126,41 +125,42 @@ struct mase_stat_kind {
 };
 extern const struct mase_stat_kind mase_stat_kinds[]; /* ends with a NULL name */
 
-/* args: the statistic's table of arguments, NULL for defaults. at: of the name. */
+/* args: the table of arguments, NULL for defaults. at: where the name stands. */
 enum mase_status mase_stat_new(struct mase_stat **out, struct mase_arena *a, const char *name,
                                struct mase_loc at, const struct mase_value *args,
                                struct mase_stat_budget *budget,
                                struct mase_err *err) MASE_MUST_CHECK;
-/* The same by call, over all values of the samples. */
+/* As mase_stat_new without a configuration, over all values of the samples. */
 enum mase_status mase_stat_make(struct mase_stat **out, struct mase_arena *a,
                                 const struct mase_statistic *t, struct mase_stat_budget *budget,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* Samples of this shape are to come, so many in all: the first block says it otherwise. */
+/* Announce `total` samples of this shape; the first block does so otherwise. */
 enum mase_status mase_stat_begin(struct mase_stat *s, const struct mase_shape *shape, int64_t total,
                                  struct mase_err *err) MASE_MUST_CHECK;
 int mase_stat_rounds(const struct mase_stat *s);
 enum mase_status mase_stat_feed(struct mase_stat *s, const struct mase_stat_block *b,
                                 struct mase_err *err) MASE_MUST_CHECK;
 void mase_stat_end_round(struct mase_stat *s);
-/* The fields; before any block there is only a count of 0. */
+/* The fields of the result; before the first block only a count of 0. */
 struct mase_value *mase_stat_result(const struct mase_stat *s, struct mase_arena *a);
 
-/* ---- for the statistics themselves ---- */
+/* ---- used by the statistics ---- */
 
 static inline void *mase_stat_group(const struct mase_stat *s, int64_t g)
 {
     return s->state + (size_t)g * s->kind->state->size;
 }
-/* Values in each group so far; samples when dims is none. */
+/* Values of each group so far; samples if dims is none. */
 int64_t mase_stat_count(const struct mase_stat *s);
-/* One number of each group as nested lists of the kept shape, rounded to float32. */
+/* The result is one number for each group, as nested lists of the kept shape, rounded to float32.
+ */
 typedef double mase_stat_number_fn(const struct mase_stat *s, const void *state);
 void mase_stat_set(const struct mase_stat *s, struct mase_arena *a, struct mase_value *fields,
                    const char *field, mase_stat_number_fn *number);
 void mase_stat_set_counts(const struct mase_stat *s, struct mase_arena *a,
                           struct mase_value *fields, const char *field,
                           mase_stat_number_fn *number);
-/* "NA": too few values. Says so in the log. */
+/* Set fields to "NA", for too few values, and log that. */
 void mase_stat_set_na(const struct mase_stat *s, struct mase_arena *a, struct mase_value *fields,
                       const char *field);
 void mase_stat_set_count(const struct mase_stat *s, struct mase_arena *a,
@@ -168,17 +168,17 @@ void mase_stat_set_count(const struct mase_stat *s, struct mase_arena *a,
 /* Numbers as nested lists of this shape. */
 struct mase_value *mase_stat_nested(struct mase_arena *a, const struct mase_shape *shape,
                                     const float *data);
-/* The spans of a block, in groups. */
+/* Pass a block to span, group by group. */
 void mase_stat_spans(struct mase_stat *s, const struct mase_stat_block *b);
-/* n values of a group at a stride, as spans of neighbours with abs applied. */
+/* Pass n values of a group, at a stride, to span, with abs applied. */
 void mase_stat_run(const struct mase_stat *s, int64_t group, const float *x, int64_t n,
                    int64_t stride);
 
-/* ---- for who gives parts and counts ---- */
+/* ---- used by callers that give parts and counts ---- */
 
-/* A part that describes finite values can be given in their place. */
+/* The form that the statistic wants in this round; a part may replace finite values. */
 enum mase_stat_input mase_stat_wants(const struct mase_stat *s);
-/* Note that so many samples came by parts or counts. */
+/* Count samples that were given as parts or counts. */
 void mase_stat_took(struct mase_stat *s, int64_t samples);
 
 struct mase_moments mase_moments_of(const float *x, int64_t n);

@@ -8,7 +8,7 @@
 
 #include "pass/analysis/stat.h"
 
-enum { LANES = 8 }; /* independent sums, which a compiler can keep in vectors */
+enum { LANES = 8 }; /* independent sums, which compilers vectorise */
 
 static double total(const double *part)
 {
@@ -42,7 +42,7 @@ void mase_moments_merge(struct mase_moments *to, const struct mase_moments *part
         return;
     const double n = (double)(to->n + part->n), delta = part->mean - to->mean;
     to->m2 += part->m2 + delta * delta * (double)to->n * (double)part->n / n;
-    /* an infinite mean stays so, whatever follows */
+    /* an infinite mean stays infinite */
     to->mean += isfinite(delta) ? delta * (double)part->n / n : part->mean;
     to->n += part->n;
 }
@@ -68,8 +68,8 @@ const struct mase_stat_state mase_state_moments = {
 
 /* ---- the original's variance over everything ---- */
 
-/* Moments of one sample, and its squared deviations weighted as the original does: by the number of
- * values times the unbiased variance. A sample of one value adds no spread. */
+/* Moments of one sample, with squared deviations weighted as the original does: the number of
+ * values times the unbiased variance. A sample of one value adds none. */
 static void add_sample(const struct mase_stat *s, const struct mase_stat_block *b, int64_t i)
 {
     enum { CHUNK = 512 };
@@ -118,7 +118,7 @@ const struct mase_stat_state mase_state_online = {
     .part = online_part,
 };
 
-/* range_n_sigma stands on one or the other. */
+/* range_n_sigma uses either. */
 static bool is_online(const struct mase_stat *s)
 {
     return mase_streq(s->args.var_mode, "online");

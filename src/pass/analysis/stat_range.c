@@ -50,7 +50,7 @@ const struct mase_stat_state mase_state_extremes = {
     .part = extremes_part,
 };
 
-/* Which of two zeros came first does not show: -0 + 0 is 0. */
+/* + 0.0 turns -0 into 0, so that the order of zeros does not show. */
 static double extreme_min(const struct mase_stat *s, const void *state)
 {
     (void)s;
@@ -85,7 +85,7 @@ void mase_result_range_min_max(const struct mase_stat *s, struct mase_arena *a,
 /* ---- quantiles ---- */
 
 struct kept {
-    float *value; /* (n), in a block of room for all that will come */
+    float *value; /* // (n), with room for all values to come */
     int64_t n;
     bool nan;
 };
@@ -121,8 +121,8 @@ static void swap(float *a, float *b)
     *b = t;
 }
 
-/* Hoare's selection: v[k] becomes what it would be in order, nothing before it is larger, nothing
- * after it smaller. */
+/* Hoare's selection: v[k] becomes the value at rank k; nothing before it is larger, nothing after
+ * it smaller. */
 static void select_rank(float *v, int64_t n, int64_t k)
 {
     int64_t lo = 0, hi = n - 1;
@@ -146,7 +146,7 @@ static void select_rank(float *v, int64_t n, int64_t k)
     }
 }
 
-/* Between the two values around position p (n - 1), linearly. */
+/* Linear interpolation at position p (n - 1). */
 static double quantile(const struct kept *k, double p)
 {
     if (k->nan || !k->n)
@@ -195,7 +195,7 @@ void mase_result_range_quantile(const struct mase_stat *s, struct mase_arena *a,
 
 /* ---- histogram ---- */
 
-/* First the extremes, then, the bins known, the counts; one round when the range is given. */
+/* The first round finds the extremes, the second counts; one round if the range is given. */
 struct histogram {
     struct extremes range;
     double lo, hi;
@@ -218,11 +218,11 @@ static void make_bins(const struct mase_stat *s, struct histogram *h)
 {
     h->lo = s->args.min ? mase_value_number(s->args.min) : h->range.min;
     h->hi = s->args.max ? mase_value_number(s->args.max) : h->range.max;
-    h->lo = fmax(h->lo, -FLT_MAX); /* infinities are below and above every bin */
+    h->lo = fmax(h->lo, -FLT_MAX); /* infinities lie outside of every bin */
     h->hi = fmin(h->hi, FLT_MAX);
-    if (!(h->lo <= h->hi)) /* no values, or none between */
+    if (!(h->lo <= h->hi)) /* no finite values */
         h->lo = h->hi = 0;
-    if (h->lo == h->hi) { /* one value: in the middle of a unit, as NumPy has it */
+    if (h->lo == h->hi) { /* a single value gets a range of width 1, as in NumPy */
         h->lo -= 0.5;
         h->hi += 0.5;
     }
@@ -268,7 +268,7 @@ static void histogram_next(const struct mase_stat *s, void *state)
     make_bins(s, state);
 }
 
-/* The kernel counts what lies between the edges, and finite numbers alone. */
+/* The kernel counts finite values within the edges only. */
 static enum mase_stat_input histogram_wants(const struct mase_stat *s)
 {
     if (has_range(s))
@@ -302,7 +302,7 @@ static void histogram_count(const struct mase_stat *s, void *state, const int64_
         h->bin[i] += bin[i];
         n -= bin[i];
     }
-    h->bin[s->args.bins - 1] += n; /* the last edge belongs to the last bin */
+    h->bin[s->args.bins - 1] += n; /* the upper edge belongs to the last bin */
 }
 
 const struct mase_stat_state mase_state_histogram = {
@@ -350,7 +350,7 @@ static struct mase_value *bin_list(const struct mase_stat *s, struct mase_arena 
     return list;
 }
 
-/* One list of bins; with several groups a list of such, group by group. */
+/* One list of bins; with several groups a list for each. */
 void mase_result_histogram(const struct mase_stat *s, struct mase_arena *a,
                            struct mase_value *fields)
 {

@@ -1,6 +1,6 @@
 /*
- * stat_values.c - values one by one: record, sparsity, and what a number format does to them:
- * saturation, underflow, sqnr.
+ * stat_values.c - statistics of single values: record, sparsity; and of rounding to a number
+ * format: saturation, underflow, sqnr.
  */
 #include <math.h>
 
@@ -35,7 +35,7 @@ const struct mase_stat_state mase_state_record = {
     .block = record_block,
 };
 
-/* Samples end to end along their first dimension, or along a new one before it. */
+/* Samples concatenated along their first dimension, or along a new one. */
 static struct mase_shape recorded_shape(const struct mase_stat *s)
 {
     struct mase_shape shape = s->shape;
@@ -131,7 +131,7 @@ static void compare(struct rounding *r, const float *x, const float *q, int64_t 
         const double error = (double)q[i] - (double)v;
         r->below += v < r->lo;
         r->above += v > r->hi;
-        /* what is cut off at a range that ends at zero is not too small for it */
+        /* a value beyond a range that ends at zero saturates, it does not underflow */
         r->underflow += v != 0 && q[i] == 0 && v >= r->lo && v <= r->hi;
         r->signal += (double)v * (double)v;
         r->noise += error * error;
@@ -150,7 +150,7 @@ static void rounding_span(const struct mase_stat *s, void *state, const float *x
     }
 }
 
-/* Where values share something, a sample is rounded as a whole. */
+/* If values share a scale or exponent, a whole sample is rounded at once. */
 static void rounding_block(struct mase_stat *s, const struct mase_stat_block *b)
 {
     const struct mase_format *f = s->args.format;
@@ -227,7 +227,7 @@ static double noise_power(const struct mase_stat *s, const void *state)
     return r->noise / (double)r->n;
 }
 
-/* Infinite when nothing is lost; NaN when there is neither signal nor noise. */
+/* Infinite if nothing is lost; NaN without signal and noise. */
 static double decibels(const struct mase_stat *s, const void *state)
 {
     return 10 * log10(signal_power(s, state) / noise_power(s, state));

@@ -1,5 +1,5 @@
 /*
- * summarize_quantization.c - what quantisation changed: node by node, and by type.
+ * summarize_quantization.c - tables of what quantisation changed, by node and by type.
  *
  * The two graphs are walked side by side. A node counts as changed when what it calls has another
  * class or function, or computes in other number formats, than before.
@@ -108,7 +108,7 @@ static struct mase_table histogram(struct mase_arena *a, const struct row *rows,
     return t;
 }
 
-/* ---- where they go ---- */
+/* ---- output ---- */
 
 static void show(struct mase_pass_env *env, const char *key, const char *heading,
                  const struct mase_table *t)

@@ -1,5 +1,5 @@
 /*
- * verify_common_metadata.c - does the common metadata agree with itself and with the graph?
+ * verify_common_metadata.c - check that common metadata is consistent, and agrees with the graph.
  *
  * Every check of the table looks at every node; every failure is logged with node, check and
  * reason, and the pass then fails. A layer may read integers and give floats: its operands are
@@ -62,7 +62,7 @@ static const struct mase_meta_arg *tensor_result(const struct mase_node *n)
 
 /* ---- checks ---- */
 
-/* A function or layer records every tensor it reads; a method leaves out its object. */
+/* A function or layer records every tensor operand; a method leaves out its object. */
 static void inputs_present(struct verifier *v, const struct mase_node *n)
 {
     if (n->kind != MASE_CALL_FUNCTION && n->kind != MASE_CALL_MODULE)
@@ -120,7 +120,7 @@ static void formats_in_force(struct verifier *v, const struct mase_node *n)
     }
 }
 
-/* Names stay different when they become verilog names, where a dot or blank is an underscore. */
+/* Names must still differ as Verilog identifiers, where a dot or blank becomes an underscore. */
 static void names_unique(struct verifier *v, const struct mase_node *n)
 {
     char *name = mase_arena_strdup(v->scratch, n->name);

@@ -1,16 +1,16 @@
 /*
- * again.c - weights and biases of a network that has its formats, fitted to them.
+ * again.c - fit weights and biases of a network whose formats are chosen.
  */
 #include <math.h>
 
 #include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
-/* ---- how far the outputs are from float ---- */
+/* ---- distance of the outputs from float ---- */
 
 struct outputs {
     struct mase_arena *arena;
-    float *plain; /* of the batch */
+    float *plain; /* outputs in float, of the batch */
     int64_t room, count;
     double error, power;
 };
@@ -50,7 +50,7 @@ static struct mase_graph *without_formats(const struct mase_graph *g)
     return copy;
 }
 
-/* The mean square of what the outputs of g lack to those of plain; NaN: they are more than one. */
+/* The mean square of the differences between the outputs of g and plain; NaN: several outputs. */
 static enum mase_status measure(double *mse, struct mase_graph *plain, struct mase_graph *g,
                                 int64_t rows, struct mase_pass_env *env, struct mase_err *err)
 {

@@ -1,9 +1,10 @@
 /*
  * calibrate_walk.c - calibration, node by node in the order of execution (calibrate_parts.h).
  *
- * All of it happens on a copy of the graph, in float at first. A node that is done computes in its
- * formats from then on, so the next one is given what it will be given. Within a node: its inputs
- * and weights, then gptq and the bias, which need those formats, then the bias's and the result's.
+ * Calibration runs on a copy of the graph, which starts in float. A calibrated node computes in its
+ * formats, so that the following nodes see the inputs that they will have. Within a node the order
+ * is: formats of inputs and weights; gptq and bias correction, which need them; formats of bias and
+ * result.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,15 +40,15 @@ const struct mase_opt mase_calibrate_rows[] = {
 };
 
 struct walk {
-    struct mase_graph *g;                    /* the copy, */
-    struct mase_graph *plain;                /* and another that stays in float */
-    struct mase_node **nodes, **plain_nodes; /* of them, by position */
+    struct mase_graph *g;                    /* the copy */
+    struct mase_graph *plain;                /* a copy that stays in float */
+    struct mase_node **nodes, **plain_nodes; /* nodes of the copies, by position */
     struct mase_decision *list;
     int count;
     const struct mase_calibrate_opts *o;
     int64_t rows;
     struct mase_pass_env *env;
-    bool *changed; /* by position: its weights or bias */
+    bool *changed; /* by position: weights or bias were changed */
     struct mase_value *found, *fitted;
     int parameters;
 };
@@ -66,7 +67,7 @@ static void give(struct mase_node *n, const struct mase_quant *q)
         mase_node_set_quant(n, q);
 }
 
-/* Is there nothing yet by which the format of an operand could round? Training is to learn it. */
+/* Has the format of an operand no learned numbers yet? Training will learn them. */
 static bool is_unlearned(const struct mase_node *n, enum mase_operand o)
 {
     const struct mase_quant *q = mase_node_quant(n);
@@ -74,7 +75,7 @@ static bool is_unlearned(const struct mase_node *n, enum mase_operand o)
     return mase_format_learned(mase_rounding_now(n, o, how).format) > 0;
 }
 
-/* What is to be learned computes in float until then. */
+/* Operands whose numbers are to be learned compute in float until then. */
 static void set_quant(struct mase_node *n, const struct mase_quant *q)
 {
     struct mase_quant now;
@@ -85,13 +86,13 @@ static void set_quant(struct mase_node *n, const struct mase_quant *q)
     for (int o = 0; o < MASE_OPERAND_COUNT; o++)
         if (is_unlearned(n, (enum mase_operand)o))
             now.operand[o] = NULL;
-    if (!now.operand[MASE_DATA_IN] || !now.operand[MASE_WEIGHT]) /* it has no steps yet */
+    if (!now.operand[MASE_DATA_IN] || !now.operand[MASE_WEIGHT]) /* its step is not learned yet */
         now.operand[MASE_BIAS] =
             mase_format_is_open(now.operand[MASE_BIAS]) ? NULL : now.operand[MASE_BIAS];
     give(n, &now);
 }
 
-/* ---- what was found ---- */
+/* ---- report ---- */
 
 static void set_number(struct mase_arena *a, struct mase_value *v, const char *key, double x)
 {
@@ -136,11 +137,12 @@ static struct mase_value *note_layer(struct walk *w, const struct mase_node *n)
 
 /* ---- one node ---- */
 
-/* A node while its formats are found. */
+/* A node under calibration. */
 struct work {
-    struct mase_node *node;    /* of the copy */
-    struct mase_quant quant;   /* so far: what is NULL is still to come */
-    struct mase_value *config; /* the configuration, what was found filled in; NULL: as it is */
+    struct mase_node *node;  /* of the copy */
+    struct mase_quant quant; /* formats so far; NULL: not chosen yet */
+    struct mase_value
+        *config; /* the configuration, with chosen numbers filled in; NULL: nothing to choose */
     struct mase_arena arena;
 };
 
@@ -180,7 +182,7 @@ static enum mase_status choose(struct walk *w, struct work *k, const struct mase
     return MASE_OK;
 }
 
-/* The format of one operand, told or to be found; the node has it from then on. */
+/* Choose the format of an operand, or take the given one, and set it in the node. */
 static enum mase_status choose_one(struct walk *w, struct work *k, const struct mase_decision *d,
                                    enum mase_operand o, struct mase_err *err)
 {
@@ -194,7 +196,7 @@ static enum mase_status choose_one(struct walk *w, struct work *k, const struct 
         set_quant(k->node, &k->quant);
         return MASE_OK;
     }
-    struct mase_quant all_of_them = d->quant; /* says which operands there are, and their signs */
+    struct mase_quant all_of_them = d->quant; /* has all operands and their signs */
     all_of_them.bypass = false;
     set_quant(k->node, &all_of_them);
     const int there = mase_cal_sources(&all, &k->arena, k->node);
@@ -214,7 +216,7 @@ static enum mase_status choose_one(struct walk *w, struct work *k, const struct 
     return MASE_OK;
 }
 
-/* Weights that make up for errors of the inputs, before they get a format. */
+/* Adjust weights to errors of the inputs, before they get a format. */
 static enum mase_status begin_fit(struct walk *w, struct work *k, int at, struct mase_cal_inputs *x,
                                   struct mase_err *err)
 {
@@ -249,7 +251,7 @@ static enum mase_status end_fit(struct walk *w, struct work *k, int at,
     return MASE_OK;
 }
 
-/* Weights that were fitted need it: means were left out. */
+/* Needed after weights were fitted, which ignores means. */
 static enum mase_status correct_bias(struct walk *w, struct work *k, int at, bool fitted,
                                      struct mase_err *err)
 {
@@ -275,7 +277,7 @@ static enum mase_status calibrate_node(struct walk *w, struct work *k, int at, s
     return choose_one(w, k, d, MASE_DATA_OUT, err);
 }
 
-/* An earlier call of the same module by the same configuration; -1: none. */
+/* An earlier call of the same module with the same configuration; -1: none. */
 static int earlier(const struct walk *w, int at)
 {
     const struct mase_module *m = mase_node_module(w->nodes[at]);
@@ -307,7 +309,7 @@ static enum mase_status calibrate_at(struct walk *w, int at, struct mase_err *er
     return MASE_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- the walk ---- */
 
 static enum mase_status walk(struct walk *w, struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * channels.c - a choice for each block of a tensor, where a format takes a list of them.
+ * channels.c - choose parameters for each block of a tensor, if a format takes lists of them.
  *
  * The blocks are the format's own: with an axis the channels along it, with a block size runs of
  * values. Each is calibrated as a tensor of its own; their numbers become lists.
@@ -10,7 +10,7 @@
 #include "base/number.h"
 #include "pass/calibrate/calibrate_parts.h"
 
-/* What says that a format has a number for each block. */
+/* Parameters that give a format a number for each block. */
 static const char *const block_keys[] = { "axis", "block_size" };
 enum { BLOCK_KEYS = sizeof block_keys / sizeof *block_keys };
 
@@ -45,7 +45,7 @@ static void set_key(struct mase_value *config, const char *prefix, const char *k
         config->items[at] = v;
 }
 
-/* How the format cuts tensors: asked of it with a scale by values, where it has one. */
+/* The blocks of the format, asked of it with a scale by values if it has one. */
 static enum mase_status cut(struct mase_blocks *b, const struct mase_value *config,
                             const char *prefix, enum mase_quant_kind kind,
                             const struct mase_cal_tensor *t, struct mase_err *err)
@@ -64,7 +64,7 @@ static enum mase_status cut(struct mase_blocks *b, const struct mase_value *conf
     return st;
 }
 
-/* The values of one block, of all samples. */
+/* The values of one block, over all samples. */
 static struct mase_cal_tensor gather(struct mase_arena *a, const struct mase_cal_tensor *t,
                                      const struct mase_blocks *b, int64_t block, int64_t each)
 {
@@ -89,7 +89,7 @@ static struct mase_cal_values values_of(const struct mase_cal_tensor *t)
 }
 
 struct lists {
-    struct mase_value *scale, *zero; /* NULL: not sought */
+    struct mase_value *scale, *zero; /* NULL: given */
 };
 
 static enum mase_status choose_block(struct lists *lists, const struct mase_value *config,

@@ -1,5 +1,5 @@
 /*
- * choose.c - the parameters of a format that suit given values.
+ * choose.c - choose parameters of a format for given values.
  *
  * The format's limits say where to look: with an exponent one apart every value is twice as large
  * or half, with a scale every value is a multiple of it, so one set of limits places all others.
@@ -13,22 +13,22 @@
 #include "base/number.h"
 #include "pass/calibrate/calibrate_parts.h"
 
-/* A range is cut to 1/64 at most; floating point may want a far larger one, to have its precision
- * where the values are. Steps of a scale: 1/16 of a power of two first, then between the neighbours
- * of the best. */
+/* Ranges are shrunk to 1/64 at most; floating point may need a much larger range, to have its
+ * precision where the values are. Scales: 16 steps for a power of two first, then between the
+ * neighbours of the best. */
 enum { OCTAVES = 6, WIDER = 16, STEPS = 16, REFINED = 14 };
 
 struct search {
     enum mase_quant_kind kind;
-    struct mase_value *config; /* prefix_PARAMETER, those that are sought as tried last */
+    struct mase_value *config; /* prefix_PARAMETER, with the candidate tried last */
     const char *prefix;
-    struct mase_value *exponent, *scale, *zero; /* of the table, NULL: not sought */
+    struct mase_value *exponent, *scale, *zero; /* entries of config; NULL: given */
     const struct mase_opt *exponent_row;
     bool power_of_two;
     struct mase_cal_scorer scorer;
-    mase_cal_score_fn *score; /* NULL: the finest that holds the range */
-    double low, high;         /* what is to be held */
-    double best, best_mse;    /* the least score, and of scores that tie the least error, of */
+    mase_cal_score_fn *score; /* NULL: the finest format that holds the range */
+    double low, high;         /* the range to hold */
+    double best, best_mse;    /* least score, and least error among equal scores */
     int64_t best_exponent, best_zero;
     double best_scale;
 };
@@ -41,7 +41,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The ends between which all but a share of the values lie, linear between neighbours. */
+/* The range that holds all but a share of the values, interpolated linearly. */
 static void quantiles(double *low, double *high, const struct mase_cal_values *v, double share,
                       struct mase_arena *a)
 {
@@ -100,7 +100,7 @@ static enum mase_sign sign_of(const struct search *s)
     return s->scorer.v->tensor[0].sign;
 }
 
-/* The limits of the format as it stands. */
+/* The limits of the format with the present parameters. */
 static enum mase_status limits(const struct search *s, double *low, double *high,
                                struct mase_err *err)
 {
@@ -116,8 +116,8 @@ static enum mase_status limits(const struct search *s, double *low, double *high
     return st;
 }
 
-/* Those that hold the range are the better the narrower they are; the others the wider. A format
- * without a sign holds nothing below zero, however wide: there the upper end alone decides. */
+/* Among formats that hold the range the narrowest is best, among others the widest. An unsigned
+ * format holds nothing below zero, so only the upper end counts. */
 static double coverage(const struct search *s, const struct mase_format *f)
 {
     float low, high;
@@ -127,8 +127,8 @@ static double coverage(const struct search *s, const struct mase_format *f)
     return holds_low && (double)high >= s->high ? width : FLT_MAX + FLT_MAX / width;
 }
 
-/* Is it better than the best so far? Few values make a histogram in which every bin has one: a
- * format that rounds all of them to zero has no divergence either, and then the error decides. */
+/* Is it better than the best so far? With few values a histogram has one in every bin, and a format
+ * that rounds all of them to zero has no divergence; then the error decides. */
 static bool is_better(const struct search *s, double score, double mse)
 {
     const double tie = 1e-12;
@@ -155,8 +155,7 @@ static enum mase_status try(struct search *s, double *score, struct mase_err *er
     return MASE_OK;
 }
 
-/* How often `has` must be doubled to reach `wants`; what lies on the other side of zero never does.
- */
+/* log2(wants / has); -infinity if they lie on different sides of zero. */
 static double octaves(double wants, double has)
 {
     return wants * has > 0 ? log2(wants / has) : -INFINITY;
@@ -168,12 +167,11 @@ static enum mase_status refuse(const struct search *s, const char *what, struct 
                      mase_quants[s->kind]->name, "does not follow from it");
 }
 
-/* Limits with two exponents that are neighbours, small enough to be told apart: 0 and 1, or further
- * from there. */
+/* Limits at two adjacent exponents, small enough to differ: 0 and 1, or further away. */
 struct places {
     int64_t at;
-    double low, high; /* of it */
-    double step;      /* octaves from there to the next */
+    double low, high; /* limits at that exponent */
+    double step;      /* octaves to the next exponent */
 };
 
 static enum mase_status find_places(struct search *s, struct places *p, struct mase_err *err)
@@ -196,8 +194,8 @@ static enum mase_status find_places(struct search *s, struct places *p, struct m
     return refuse(s, row->key, err);
 }
 
-/* Values that were all zero say nothing: a range up to 1 is as good as any, and better than one of
- * thousands if something comes after all. */
+/* Values that are all zero say nothing: use a range up to 1, which suits later values better than a
+ * tiny or huge one. */
 static void look_up_to_one(struct search *s)
 {
     if (s->scorer.v->min != 0 || s->scorer.v->max != 0)
@@ -207,8 +205,7 @@ static void look_up_to_one(struct search *s)
     s->score = NULL;
 }
 
-/* The wanted exponent lies so many steps from there that the range is just held; finer ones follow.
- */
+/* Start at the exponent that just holds the range; then try finer ones. */
 static enum mase_status seek_exponent(struct search *s, struct mase_err *err)
 {
     const struct mase_opt *row = s->exponent_row;
@@ -229,12 +226,13 @@ static enum mase_status seek_exponent(struct search *s, struct mase_err *err)
 
 /* ---- scales ---- */
 
-/* The codes' own range: limits with scale 1 and zero at 0, if it is sought. */
+/* The range of the codes: limits with scale 1 and zero point 0. */
 struct codes {
     double low, high;
 };
 
-/* The range [low, high] by a scale, and a zero point if that is sought: zero is always a value. */
+/* Try the range [low, high] by a scale, and a zero point if it is sought; zero is always a value.
+ */
 static enum mase_status try_range(struct search *s, const struct codes *c, double low, double high,
                                   double *score, struct mase_err *err)
 {
@@ -252,9 +250,9 @@ static enum mase_status try_range(struct search *s, const struct codes *c, doubl
     return try(s, score, err);
 }
 
-/* One end of the range, or both: the best factor to cut it by, coarse and then fine. */
+/* Shrink one end of the range, or both, by the best factor, coarse and then fine. */
 struct cutting {
-    double low, high; /* what is cut */
+    double low, high; /* the range to shrink */
     bool cuts_low, cuts_high;
 };
 
@@ -292,7 +290,7 @@ static enum mase_status seek_factor(struct search *s, const struct codes *c,
     return MASE_OK;
 }
 
-/* Both ends by one factor, then each by its own where there is a zero point to allow it. */
+/* Shrink both ends by one factor, then, with a zero point, each by its own. */
 static enum mase_status seek_scale(struct search *s, struct mase_err *err)
 {
     struct codes c;
@@ -320,7 +318,7 @@ static enum mase_status seek_scale(struct search *s, struct mase_err *err)
     return MASE_OK;
 }
 
-/* A zero point alone, by a scale that is given. */
+/* Choose a zero point for a given scale. */
 static enum mase_status seek_zero(struct search *s, struct mase_err *err)
 {
     double low, high, score;
@@ -341,9 +339,9 @@ static enum mase_status seek_zero(struct search *s, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- choose ---- */
 
-/* Where prefix_KEY stands in the table; -1: it does not. */
+/* Index of prefix_KEY in the table; -1: absent. */
 static int find_key(const struct search *s, const char *key)
 {
     char full[64];
@@ -351,7 +349,7 @@ static int find_key(const struct search *s, const char *key)
     return mase_value_find(s->config, full);
 }
 
-/* A scale that is chosen is told, so the format need not make it a power of two. */
+/* A chosen scale is stored, so the format need not round it to a power of two. */
 static void take_power_of_two(struct search *s, struct mase_arena *a)
 {
     const int at = find_key(s, "power_of_two");

@@ -1,5 +1,5 @@
 /*
- * collect.c - what nodes compute on rows of the training split.
+ * collect.c - collect the values of nodes on rows of the training split.
  *
  * The rows are spread evenly over the split, so they are the same in every run and of every kind
  * even if a file is sorted. The engine runs them where it can, else the plain reference.
@@ -13,18 +13,18 @@
 #include "pass/calibrate/calibrate_parts.h"
 
 #define SPLIT "train"
-/* About so many input values at once, which caches hold. */
+/* Input values of a batch, about, so that they fit caches. */
 enum { VALUES = 1 << 14, LEAST = 16, MOST = 256 };
 
-/* What a plan shows of one node: copied from lanes to rows, sample by sample. */
+/* The value of a node in a plan, copied from lanes to rows. */
 struct seen {
     const struct mase_tap *tap;
-    struct mase_shape shape; /* of the batch at hand */
+    struct mase_shape shape; /* of the current batch */
     float *x;                /* (batch, ...) */
     int64_t features;
 };
 
-/* One graph that is run. */
+/* A graph that is run. */
 struct view {
     struct mase_graph *g;
     const struct mase_tap *taps;
@@ -35,9 +35,9 @@ struct view {
 
 struct run {
     struct mase_pass_env *env;
-    int64_t rows, of, batch; /* rows of so many in the split */
+    int64_t rows, of, batch; /* rows taken of `of` rows in the split */
     struct mase_inputs inputs;
-    int64_t features; /* of all of them */
+    int64_t features; /* features of all inputs */
     float *x;         // (batch, features)
     struct view *views;
     int count;
@@ -102,7 +102,7 @@ static enum mase_status read_rows(const struct run *r, int64_t first, int64_t n,
     return MASE_OK;
 }
 
-/* ---- the engine ---- */
+/* ---- by plans ---- */
 
 static void copy_lanes(void *data, const struct mase_lanes *value, long from, long to)
 {
@@ -158,7 +158,7 @@ static enum mase_status run_plan(const struct run *r, struct view *v, int64_t n,
     return MASE_OK;
 }
 
-/* ---- the reference ---- */
+/* ---- by the reference ---- */
 
 static enum mase_status run_reference(const struct run *r, const struct view *v, int64_t first,
                                       int64_t n, struct mase_err *err)
@@ -180,7 +180,7 @@ static enum mase_status run_reference(const struct run *r, const struct view *v,
     return st;
 }
 
-/* ---- all of it ---- */
+/* ---- collect ---- */
 
 static enum mase_status run_batch(struct run *r, int64_t at, int64_t n, struct mase_err *err)
 {

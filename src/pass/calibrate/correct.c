@@ -1,5 +1,5 @@
 /*
- * correct.c - the bias of a layer, by the mean of what its result lacks in its number formats.
+ * correct.c - bias correction: add to the bias of a layer the mean error of its quantised result.
  */
 #include <math.h>
 #include <string.h>
@@ -31,18 +31,18 @@ const char *mase_cal_fixed(const struct mase_node *n)
 
 /* ---- means ---- */
 
-/* The sum of each channel of a layer's result. */
+/* Sums of a layer's result for each channel. */
 struct means {
     const struct mase_node *node;
     struct mase_arena *arena;
-    double *sum; /* NULL: nothing came yet */
+    double *sum; /* NULL: no values yet */
     int64_t channels, count;
 };
 
 static void add_means(void *data, const float *x, const struct mase_shape *shape, bool samples)
 {
     struct means *m = data;
-    /* of a linear layer's result the channels are the last dimension, else the second */
+    /* channels are the last dimension of a linear layer's result, else the second */
     const struct mase_axis at =
         mase_axis_of(shape, m->node->op == MASE_OP_linear ? shape->rank - 1 : 1);
     (void)samples;

@@ -1,5 +1,5 @@
 /*
- * gptq.c - rounding the weights of a layer so that their errors make up for each other.
+ * gptq.c - round the weights of a layer so that their errors compensate each other.
  *
  * Column by column a weight is rounded, and the columns that are still to come take over what its
  * error did to the layer's result on the inputs that were seen (Frantar and others, GPTQ, 2022).
@@ -48,7 +48,7 @@ void mase_cholesky_solve(const double *h, int64_t n, double *b, int64_t rows)
     }
 }
 
-/* The inverse of a lower triangular matrix, in its place. */
+/* Invert a lower triangular matrix in place. */
 static void invert_lower(double *l, int64_t n)
 {
     for (int64_t j = 0; j < n; j++) {
@@ -62,9 +62,8 @@ static void invert_lower(double *l, int64_t n)
     }
 }
 
-/* From the factor L of H to U with U'U the inverse of H. With rows and columns in the opposite
- * order the inverse of a factor is the factor of the inverse: that order is taken from the start,
- * so U is the transposed inverse of that factor, turned round again. */
+/* From the factor L of H compute U, where U'U is the inverse of H. The rows and columns of H are in
+ * reverse order: then the inverse of the factor, transposed and reversed, is U. */
 static bool root_of_inverse(double *h, int64_t n)
 {
     for (int64_t i = 0; i < n * n / 2; i++) {
@@ -75,7 +74,7 @@ static bool root_of_inverse(double *h, int64_t n)
     if (!mase_cholesky(h, n))
         return false;
     invert_lower(h, n);
-    for (int64_t i = 0; i < n * n / 2; i++) { /* lower becomes upper */
+    for (int64_t i = 0; i < n * n / 2; i++) { /* transpose */
         const double t = h[i];
         h[i] = h[n * n - 1 - i];
         h[n * n - 1 - i] = t;

@@ -1,8 +1,6 @@
 /*
- * keep.c - "auto" for a network that has been calibrated or trained in such formats: what it has.
- *
- * So a configuration that says "auto" means the same network before training, while it is tested
- * and when it is trained on.
+ * keep.c - replace "auto" by the parameters that a calibrated or trained network has, so that one
+ * configuration describes a network before, during and after training.
  */
 #include <stdio.h>
 
@@ -10,7 +8,7 @@
 #include "ir/graph/graph_parts.h"
 #include "pass/calibrate/calibrate_parts.h"
 
-/* Take the parameters that are "auto" from a format. False: it is of another kind. */
+/* Copy parameters that are "auto" from a format. False: it is of another kind. */
 static bool fill_in(struct mase_value *config, enum mase_operand o, enum mase_quant_kind kind,
                     const struct mase_format *f, struct mase_arena *a)
 {
@@ -29,7 +27,7 @@ static bool fill_in(struct mase_value *config, enum mase_operand o, enum mase_qu
     return true;
 }
 
-/* What the node has, if the configuration says the same but for "auto". */
+/* The formats of the node, if they equal the configuration except for "auto". */
 static bool keep(struct mase_decision *d, const struct mase_quant *has, struct mase_arena *a)
 {
     struct mase_value *config = mase_value_copy(a, d->pending);

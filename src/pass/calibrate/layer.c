@@ -1,5 +1,5 @@
 /*
- * layer.c - the weights of a linear layer, fitted to what it is given.
+ * layer.c - fit the weights of a linear layer to its inputs.
  *
  * In float the layer gets x and gives W x; quantised it gets q, which is x with the errors of all
  * layers before it and of its own rounding. The weights nearest to W by which q gives W x again,
@@ -13,8 +13,8 @@
 
 #include "pass/calibrate/calibrate_parts.h"
 
-/* Columns can be rounded one by one if no value of another decides how: each value for itself, or
- * by the step of its row. */
+/* Can columns be rounded independently? If each value is rounded by itself, or by the step of its
+ * row. */
 static bool rounds_columns(const struct mase_format *f, const struct mase_shape *s)
 {
     struct mase_uniform u;
@@ -29,7 +29,7 @@ static struct mase_tensor *weight_of(const struct mase_node *n)
     return &mase_module_param(mase_node_module(n), "weight")->tensor;
 }
 
-/* How an operand is rounded, by what was learned of it if something was. */
+/* The rounding of an operand, with learned numbers if there are any. */
 static struct mase_rounding rounding(const struct mase_node *n, char mark)
 {
     return mase_rounding_now(n, mase_mark_find(mark)->operand, mase_mark_rounding(n, mark));
@@ -46,16 +46,16 @@ const char *mase_cal_unfit(const struct mase_node *n)
     return weight_of(n)->shape.dim[1] > MOST_INPUTS ? "it has too many inputs" : NULL;
 }
 
-/* ---- what it is given ---- */
+/* ---- collect inputs ---- */
 
-/* A batch of both; sums so far. */
+/* A batch of both inputs, and sums so far. */
 struct gathering {
     struct mase_cal_inputs *out;
     struct mase_rounding how;
     struct mase_arena *arena;
     float *f, *q; /* the batch */
     int64_t room;
-    double *mean_f, *mean_q; /* (in) sums */
+    double *mean_f, *mean_q; /* // (in) sums */
 };
 
 static void take_float(void *data, const float *x, const struct mase_shape *shape, bool samples)
@@ -98,7 +98,7 @@ static void take_rounded(void *data, const float *x, const struct mase_shape *sh
     g->out->rows += n;
 }
 
-/* Products of deviations, of those of values. */
+/* Convert sums of products of values to sums of products of deviations. */
 static void take_means(const struct gathering *g)
 {
     const struct mase_cal_inputs *o = g->out;
@@ -162,7 +162,7 @@ enum mase_status mase_cal_refit(struct mase_node *n, const struct mase_cal_input
     return MASE_OK;
 }
 
-/* a H b' of two rows. */
+/* a H b', for rows a and b. */
 static double form(const float *a, const double *h, const float *b, int64_t n)
 {
     double sum = 0;

@@ -1,5 +1,5 @@
 /*
- * score.c - how well a format suits values, by its own rounding of them.
+ * score.c - scores of a format on values, measured by rounding them.
  */
 #include <math.h>
 
@@ -85,11 +85,11 @@ struct mase_cal_fit mase_cal_fit(const struct mase_cal_scorer *s, const struct m
 
 /* ---- Kullback-Leibler divergence ---- */
 
-/* What is left of the distribution when each value of the format stands for all that are rounded to
- * it: their number, spread evenly over those bins that have any. Values beyond the format's range
- * are missing from it, while the true distribution, cut there, has them at its ends. */
+/* The distribution after rounding: each value of the format spreads its count evenly over the
+ * occupied bins that round to it. Values outside of the range are missing, while the true
+ * distribution is clipped and has them at its ends. */
 struct cut {
-    double *p; /* (MASE_CAL_BINS) the true one */
+    double *p; /* // (MASE_CAL_BINS) true distribution */
     int from, to;
 };
 

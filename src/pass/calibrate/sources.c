@@ -1,6 +1,6 @@
 /*
- * sources.c - the values that an operand of a node has: parameters as they lie in the graph, and
- * what other nodes compute, of which as many samples are kept as memory allows.
+ * sources.c - the values of a node's operands: parameters of the graph, and results of other nodes,
+ * of which a limited number of samples is kept.
  */
 #include <math.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "pass/calibrate/calibrate_parts.h"
 #include "pass/support.h"
 
-/* Values of one tensor that are kept, whole samples spread evenly over all that come. */
+/* Values of a tensor that are kept, as whole samples spread evenly over all. */
 enum { MOST_VALUES = 1 << 18 };
 
-/* ---- where they come from ---- */
+/* ---- list operands ---- */
 
 struct sources {
     struct mase_arena *arena;
@@ -79,7 +79,7 @@ int mase_cal_sources(struct mase_cal_source **out, struct mase_arena *a, const s
     return s.count;
 }
 
-/* ---- what is kept of them ---- */
+/* ---- keep values ---- */
 
 static void see(struct mase_cal_source *s, const float *x, int64_t n)
 {
@@ -100,7 +100,7 @@ static void keep_all(struct mase_cal_source *s, const float *x, const struct mas
         see(s, x, n);
 }
 
-/* Sample i of all is kept when that makes the next one of those that are wanted. */
+/* Keep sample i if it is the next of those wanted. */
 static void keep_some(struct mase_cal_source *s, const float *x, const struct mase_shape *shape)
 {
     const int64_t n = shape->dim[0], size = n ? mase_shape_count(shape) / n : 0;

@@ -10,20 +10,20 @@
 
 /* ---- sums.c ---- */
 
-/* The text of SHA256SUMS for the files of a folder. */
+/* The contents of SHA256SUMS for the files of a folder. */
 enum mase_status mase_saved_sums(struct mase_str *out, const char *dir,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Were the files of a folder saved together? One without SHA256SUMS, of an earlier version, is
- * taken as it is. */
+/* Check that the files of a folder were saved together. A folder without SHA256SUMS, of an earlier
+ * version, passes. */
 enum mase_status mase_saved_check(const char *dir, struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- save_mase_graph.c ---- */
 
-/* Another file that is saved with a graph, and has a sum. */
+/* An additional file of a saved graph, listed in SHA256SUMS. */
 struct mase_saved_more {
-    const char *name, *text; /* NULL: there must be none of this name */
+    const char *name, *text; /* text NULL: remove a file of this name */
 };
-/* mase_manager_save, with it (may be NULL): all files or none. */
+/* As mase_manager_save, with an additional file (may be NULL): writes all files or none. */
 enum mase_status mase_manager_save_with(struct mase_manager *m, struct mase_graph **g,
                                         const char *dir, const struct mase_saved_more *more,
                                         struct mase_err *err) MASE_MUST_CHECK;

@@ -15,7 +15,7 @@ struct load_opts {
     const char *load_dir;
 };
 
-/* A folder, or any file in it. */
+/* The folder of a path, which may be a file in it. */
 static const char *folder_of(struct mase_arena *a, const char *path)
 {
     const char *slash = strrchr(path, '/');

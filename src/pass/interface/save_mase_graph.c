@@ -18,10 +18,10 @@
 
 struct save_opts {
     const char *save_dir;
-    const struct mase_saved_more *more; /* NULL: nothing more */
+    const struct mase_saved_more *more; /* NULL: no additional file */
 };
 
-/* ---- the three parts ---- */
+/* ---- the files ---- */
 
 static void print_graph(struct mase_str *out, const struct mase_graph *g,
                         struct mase_arena *scratch)
@@ -35,10 +35,10 @@ static void print_meta(struct mase_str *out, const struct mase_graph *g, struct 
     mase_toml_print(out, mase_meta_table(scratch, g));
 }
 
-/* In the order in which they change places. */
+/* Files in the order in which they are replaced. */
 struct part {
     const char *name;
-    /* NULL: the sums and the weights, which do not follow from the graph's text alone */
+    /* NULL: sums and weights, which the graph's text does not determine */
     void (*print)(struct mase_str *out, const struct mase_graph *g, struct mase_arena *scratch);
 };
 static const struct part parts[] = {
@@ -75,7 +75,7 @@ static enum mase_status write_sums(const char *dir, struct mase_arena *scratch,
     return st;
 }
 
-/* ---- is it there already? ---- */
+/* ---- is the folder up to date? ---- */
 
 struct comparison {
     const struct mase_safetensors *file;
@@ -136,7 +136,7 @@ static bool is_saved(const char *dir, const struct mase_graph *g, struct mase_ar
            mase_saved_check(dir, NULL) == MASE_OK;
 }
 
-/* ---- saving ---- */
+/* ---- save ---- */
 
 static enum mase_status write_parts(const struct mase_swap *s, const struct mase_graph *g,
                                     struct mase_arena *a, const struct mase_saved_more *more,

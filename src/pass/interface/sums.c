@@ -38,9 +38,9 @@ enum mase_status mase_saved_sums(struct mase_str *out, const char *dir, struct m
     return st;
 }
 
-/* ---- other files of the folder ---- */
+/* ---- other files in SHA256SUMS ---- */
 
-/* A line of the text; the name lies behind it. Returns its length with its end, 0 for none. */
+/* Parse a line; *name points into it. Returns the length with the newline, 0 at the end. */
 static size_t line_at(const char *line, const char **name, size_t *length)
 {
     const size_t len = strcspn(line, "\n");
@@ -80,7 +80,7 @@ enum mase_status mase_saved_add(const char *dir, const char *name, struct mase_e
 
 /* ---- checking ---- */
 
-/* The sum of a file in the text, or NULL. */
+/* The checksum of a file in the text, or NULL. */
 static const char *find(const char *text, const char *name)
 {
     const char *at;
@@ -112,7 +112,7 @@ static enum mase_status check_file(const char *text, const char *path, const cha
                         MASE_SAVED_SUMS);
 }
 
-/* What was added later need not be there, but must be what it was. */
+/* Files that were added later may be missing, but must be unchanged. */
 static enum mase_status check_others(const char *text, struct mase_arena *a, const char *dir,
                                      struct mase_err *err)
 {

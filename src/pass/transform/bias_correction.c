@@ -1,8 +1,7 @@
 /*
- * bias_correction.c - add to the bias of each quantised layer what its result lacks to float in the
- * mean, channel by channel, layer by layer: each sees what the ones before it give by then.
- *
- * A layer without a bias gets one. Layers that stay are those whose parameters others use, too.
+ * bias_correction.c - add to the bias of each quantised layer the mean error of its result, by
+ * channel. Layers are corrected in order, on inputs from corrected layers. A layer without a bias
+ * gets one. Layers that share parameters are left alone.
  */
 #include "pass/calibrate/calibrate_parts.h"
 

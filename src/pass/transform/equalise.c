@@ -1,5 +1,6 @@
 /*
- * equalise.c - channels between two layers get ranges alike, and the network computes the same.
+ * equalise.c - equalise the ranges of channels between two layers, without changing what the
+ * network computes.
  *
  * Behind a linear or convolutional layer a channel may be scaled down by s > 0 and up again by the
  * next layer, since what stands between (ReLU, pooling) lets a factor pass:
@@ -31,10 +32,11 @@ struct pair {
 
 /* ---- pairs ---- */
 
-/* Let a factor of each value pass, or of each window over so many of the last dimensions. */
+/* Operations that commute with a positive factor of each channel; some reduce windows over the last
+ * dimensions. */
 static const struct {
     enum mase_op op;
-    int window; /* -1: none; the values only lie in another shape or are changed one by one */
+    int window; /* number of dimensions; -1: elementwise, or changes the shape only */
 } passing[] = {
     { MASE_OP_relu, -1 },
     { MASE_OP_leaky_relu, -1 },
@@ -54,7 +56,7 @@ static const struct {
     { MASE_OP_adaptive_max_pool2d, 2 },
 };
 
-/* Its number in that table; -1: it lets none pass. */
+/* The row of a node's operation; -1: it does not commute. */
 static int passing_of(const struct mase_node *n)
 {
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
@@ -68,7 +70,7 @@ static struct mase_tensor *weight_of(const struct mase_node *n)
     return &mase_module_param(mase_node_module(n), "weight")->tensor;
 }
 
-/* Why its weights cannot be scaled; NULL: they can. */
+/* The reason why a layer's weights cannot be scaled; NULL: they can. */
 static const char *reason_to_stay(const struct mase_node *n)
 {
     const char *why = mase_cal_fixed(n);
@@ -81,28 +83,28 @@ static const char *reason_to_stay(const struct mase_node *n)
     return NULL;
 }
 
-/* The shape of what a node gives; NULL: it is not known. */
+/* The shape of a node's result; NULL: unknown. */
 static const struct mase_shape *shape_of(const struct mase_node *n)
 {
     const struct mase_meta_arg *y = n->meta ? mase_meta_result(n->meta, "data_out_0") : NULL;
     return y && y->kind == MASE_META_TENSOR ? &y->shape : NULL;
 }
 
-/* Values that the last so many dimensions hold. */
+/* The number of values of the last `dims` dimensions. */
 static int64_t last_of(const struct mase_shape *s, int dims)
 {
     const struct mase_shape last = mase_shape_part(s, s->rank > dims ? s->rank - dims : 0, s->rank);
     return mase_shape_count(&last);
 }
 
-/* Dimensions behind that of a layer's channels. */
+/* The number of dimensions after that of the channels. */
 static int dims_behind(const struct mase_node *layer)
 {
     return layer->op == MASE_OP_linear ? 0 : weight_of(layer)->shape.rank - 2;
 }
 
-/* In memory the values of a channel lie in runs, and those of all channels behind each other: how
- * long is a run behind node n, which lets factors pass? 0: channels are mixed. */
+/* The values of a channel are adjacent runs in memory. The length of a run after node n, which
+ * commutes with factors; 0: n mixes channels. */
 static int64_t run_behind(int64_t run, const struct mase_node *n)
 {
     const int window = passing[passing_of(n)].window;
@@ -113,8 +115,8 @@ static int64_t run_behind(int64_t run, const struct mase_node *n)
     return run % in ? 0 : run / in * out;
 }
 
-/* The layer that n's result goes to, through what lets factors pass; NULL: none. run: how long the
- * runs of a channel are when they come there; 0: channels are mixed. */
+/* The layer that reads n's result, through operations that commute; NULL: none. *run: length of the
+ * runs there; 0: channels are mixed. */
 static struct mase_node *next_layer(const struct mase_node *n, int64_t *run)
 {
     const struct mase_node *at = n;
@@ -132,7 +134,7 @@ static struct mase_node *next_layer(const struct mase_node *n, int64_t *run)
     return NULL;
 }
 
-/* Do the channels of one, in runs of so many values, meet those of the other? */
+/* Do channels of the first layer, in runs of this length, match those of the second? */
 static bool meets(const struct pair *p, int64_t run)
 {
     const struct mase_tensor *a = weight_of(p->first), *b = weight_of(p->second);
@@ -140,7 +142,7 @@ static bool meets(const struct pair *p, int64_t run)
     const int64_t channels = a->shape.dim[0];
     if (!x || !run)
         return false;
-    if (p->second->op == MASE_OP_linear) /* a run is so many features */
+    if (p->second->op == MASE_OP_linear) /* a run has several features */
         return b->shape.dim[1] == channels * run;
     return b->shape.dim[1] == channels && run == last_of(x, dims_behind(p->second));
 }
@@ -166,7 +168,7 @@ static int find_pairs(struct pair *pairs, const struct mase_graph *g)
 
 /* ---- scaling ---- */
 
-/* The channel that element i of the second layer's weight takes in. */
+/* The channel that element i of the second layer's weight multiplies. */
 static int64_t taken(const struct pair *p, const struct mase_shape *w, int64_t i)
 {
     const struct mase_shape kernel = mase_shape_part(w, 2, w->rank);
@@ -196,7 +198,7 @@ static void scale(const double *factor, const struct pair *p, struct mase_tensor
         mase_tensor_set(w, i, mase_tensor_get(w, i) * factor[channel(p, &w->shape, i)]);
 }
 
-/* Returns how far the largest factor is from 1, in powers of two. */
+/* Returns the largest factor, as the magnitude of its log2. */
 static double equalise_pair(const struct pair *p, bool power_of_two)
 {
     struct mase_arena a = { 0 };

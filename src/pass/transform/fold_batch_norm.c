@@ -33,12 +33,12 @@ static bool can_scale(enum mase_op op)
            op == MASE_OP_conv3d || mase_op_is_transposed(op);
 }
 
-/* ---- what stays ---- */
+/* ---- checks ---- */
 
 static const char no_layer[] = "no linear or convolutional layer comes before or behind it";
 
-/* The dimension of a batch norm is the second: of a linear layer's values that must be the last, of
- * a convolution's it must be that of the channels. */
+/* Batch norm normalises dimension 1: for a linear layer this must be the last, for a convolution
+ * that of the channels. */
 static bool meets_channels(const struct mase_node *layer)
 {
     const struct mase_meta_arg *y =
@@ -47,7 +47,7 @@ static bool meets_channels(const struct mase_node *layer)
     return y && y->shape.rank == w->tensor.shape.rank;
 }
 
-/* Why a layer cannot get other weights for this batch norm; NULL: it can. */
+/* The reason why a layer's weights cannot absorb this batch norm; NULL: they can. */
 static const char *reason_to_keep(const struct mase_graph *g, const struct mase_node *n,
                                   const struct mase_node *layer)
 {
@@ -70,7 +70,7 @@ static bool is_layer(const struct mase_node *n)
     return n && n->kind == MASE_CALL_MODULE && can_scale(n->op);
 }
 
-/* The only user, if it takes the node as its data. */
+/* The only user of the node, if it reads it as data. */
 static struct mase_node *only_user(const struct mase_node *n)
 {
     struct mase_node *u = n->user_count == 1 ? n->users[0] : NULL;
@@ -86,7 +86,7 @@ static bool has_edges(const struct mase_module *m)
     return some || (pad && pad->kind == MASE_ARG_INT && pad->i != 0);
 }
 
-/* ---- folding ---- */
+/* ---- fold ---- */
 
 static double number(const struct mase_module *m, const char *name, int64_t i, double none)
 {
@@ -112,8 +112,8 @@ static struct affine affine_of(const struct mase_module *norm, int64_t c)
                                        scale * number(norm, "running_mean", c, 0) };
 }
 
-/* Which channel of the result, or of what comes in, element i of the weight belongs to. A weight is
- * (out, in / groups, ...), that of a transposed convolution (in, out / groups, ...). */
+/* The channel of the result, or of the operand, that element i of the weight belongs to. A weight
+ * is (out, in / groups, ...), of a transposed convolution (in, out / groups, ...). */
 static int64_t channel_of(const struct mase_module *m, const struct mase_shape *w, int64_t i,
                           bool result)
 {
@@ -126,7 +126,7 @@ static int64_t channel_of(const struct mase_module *m, const struct mase_shape *
     return first / (w->dim[0] / groups) * w->dim[1] + i / mase_shape_count(&kernel) % w->dim[1];
 }
 
-/* New weights for a layer, whose old parameters are left in was. */
+/* Give a layer new weights; `was` gets its old parameters. */
 static enum mase_status renew(struct mase_graph *g, struct mase_module *m, struct mase_module *was,
                               struct mase_err *err)
 {
@@ -138,7 +138,7 @@ static enum mase_status renew(struct mase_graph *g, struct mase_module *m, struc
     return MASE_OK;
 }
 
-/* Into the layer before it. */
+/* Fold into the layer before. */
 static enum mase_status fold_back(struct mase_graph *g, struct mase_node *n, struct mase_err *err)
 {
     struct mase_node *layer = n->inputs[0];
@@ -160,7 +160,7 @@ static enum mase_status fold_back(struct mase_graph *g, struct mase_node *n, str
     return MASE_OK;
 }
 
-/* The layer computes these affine maps of its input. */
+/* Give a layer the weights with which it computes these affine functions of its operand. */
 static enum mase_status fold_into(struct mase_graph *g, struct mase_arena *a,
                                   const struct mase_node *layer, const struct affine *affine,
                                   struct mase_err *err)
@@ -181,7 +181,7 @@ static enum mase_status fold_into(struct mase_graph *g, struct mase_arena *a,
     return MASE_OK;
 }
 
-/* Into the layer behind it. */
+/* Fold into the layer after. */
 static enum mase_status fold_forward(struct mase_graph *g, struct mase_arena *a,
                                      struct mase_node *n, struct mase_err *err)
 {
@@ -196,18 +196,18 @@ static enum mase_status fold_forward(struct mase_graph *g, struct mase_arena *a,
     return MASE_OK;
 }
 
-/* f of the layer behind a ReLU, p of the batch norm: scale = f p. One of nothing keeps the shift.
- */
+/* Split scale = f p: p, a power of two, for the batch norm, and f for the layer after the ReLU. A
+ * scale of 0 keeps the shift. */
 static double power_of(double scale, double *f)
 {
     int e;
-    *f = fabs(frexp(scale, &e)) * 2; /* 1 to 2 */
+    *f = fabs(frexp(scale, &e)) * 2; /* in [1, 2) */
     if (scale == 0)
         *f = 1;
     return scale == 0 ? 0 : copysign(ldexp(1, e - 1), scale);
 }
 
-/* Has it a power of two already, and nothing else? */
+/* Is the scale a power of two already, and the rest trivial? */
 static bool is_power(const struct mase_module *norm, int64_t channels)
 {
     bool all = eps_of(norm) == 0;
@@ -220,7 +220,7 @@ static bool is_power(const struct mase_module *norm, int64_t channels)
     return all;
 }
 
-/* Its scale becomes a power of two, the layer behind the ReLU does the rest. */
+/* Reduce the scale to a power of two; the layer after the ReLU takes the rest. */
 static enum mase_status fold_past_relu(struct mase_graph *g, struct mase_arena *a,
                                        struct mase_node *n, struct mase_err *err)
 {
@@ -250,7 +250,7 @@ static enum mase_status fold_past_relu(struct mase_graph *g, struct mase_arena *
     return mase_module_set_attr(g, norm, "eps", &none, err);
 }
 
-/* ---- which way ---- */
+/* ---- choose ---- */
 
 enum way { STAYS, BACK, FORWARD, PAST_RELU, WAYS };
 
@@ -287,7 +287,7 @@ static const char *reason_not_past_relu(const struct mase_graph *g, const struct
                : why;
 }
 
-/* Where the batch norm can go; why: what is in the way. */
+/* Where the batch norm can be folded; *why: the reason if nowhere. */
 static enum way way_of(const struct mase_graph *g, const struct mase_node *n, const char **why)
 {
     static const struct {

@@ -1,9 +1,9 @@
 /*
- * gptq_pass.c - round the weights of linear layers so that their errors make up for each other
- * (calibrate/layer.c), layer by layer: each sees what the ones before it give by then.
+ * gptq_pass.c - round the weights of linear layers so that their errors compensate each other
+ * (calibrate/layer.c). Layers are rounded in order, on inputs from rounded layers.
  *
- * Afterwards the weights are values of their formats. Layers that stay are told, with the
- * reason.
+ * Afterwards the weights are values of their formats. Layers that are left alone are logged with
+ * the reason.
  */
 #include "pass/calibrate/calibrate_parts.h"
 

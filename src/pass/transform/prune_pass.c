@@ -1,6 +1,6 @@
 /*
- * prune_pass.c - set weights to zero. Shapes stay as they are, and so do formats; what trains the
- * network afterwards keeps the zeros if it has the same section (train/train_prune.c).
+ * prune_pass.c - set weights to zero, keeping shapes and formats. Training keeps the zeros if its
+ * configuration has the same section (train/train_prune.c).
  */
 #include <mase/prune.h>
 
@@ -12,9 +12,9 @@ static enum mase_status check(const void *options, struct mase_err *err)
     return mase_prune_resolve(&p, options, err);
 }
 
-/* ---- doing ---- */
+/* ---- apply ---- */
 
-/* In memory of its own: copies of the graph from before the pass keep what they had. */
+/* Writes new tensors: clones of the graph from before the pass keep the old values. */
 static void carry_out(struct mase_graph *g, struct mase_prune_target *list, int count)
 {
     for (int i = 0; i < count; i++)
@@ -40,7 +40,8 @@ static int64_t channels_gone(const struct mase_prune_target *t)
     return gone;
 }
 
-/* Bits of a tensor whose zeros are not stored: one for each value, and those that are not zero. */
+/* Bits of a tensor with a bitmap of zeros: one bit for each value, and the values that are not
+ * zero. */
 static int64_t packed_bits(const struct mase_prune_target *t, int64_t zeros)
 {
     const char mark = t->bias_of < 0 ? 'w' : 'b';

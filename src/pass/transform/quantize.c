@@ -33,7 +33,7 @@ const char *const mase_reason_names[] = {
 static const char *const ways[] = { "type", "name", "regex_name", NULL };
 static const char *const reaches[] = { "usual", "all", NULL };
 
-/* ---- deciding ---- */
+/* ---- decide ---- */
 
 static bool changes(const struct mase_decision *d)
 {
@@ -91,7 +91,7 @@ static void report_unused(const struct mase_rules *r)
     }
 }
 
-/* Every node of g, into list (node_count). */
+/* Decide for every node of g; list has node_count entries. */
 static enum mase_status decide_all(struct mase_decision *list, struct mase_arena *a,
                                    struct mase_rules *r, const struct mase_graph *g,
                                    struct mase_err *err)
@@ -103,9 +103,9 @@ static enum mase_status decide_all(struct mase_decision *list, struct mase_arena
     return MASE_OK;
 }
 
-/* ---- doing ---- */
+/* ---- apply ---- */
 
-/* Two calls of one module share its formats. */
+/* Warn if two calls of one module share its formats. */
 static void warn_of_sharing(struct mase_map *callers, const struct mase_decision *d)
 {
     const struct mase_decision *first = mase_map_get(callers, d->node->target);
@@ -144,7 +144,7 @@ void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list,
     mase_arena_release(&a);
 }
 
-/* ---- calibrating ---- */
+/* ---- calibrate ---- */
 
 static enum mase_status bind_calibration(struct mase_calibrate_opts *c,
                                          const struct quantize_opts *o, struct mase_arena *a,
@@ -165,7 +165,7 @@ static const struct mase_decision *first_pending(const struct mase_decision *lis
     return NULL;
 }
 
-/* Without data there are only the formats that the network came with. */
+/* Without data, "auto" means the formats that the network has already. */
 static enum mase_status fail_pending(const struct mase_decision *d, struct mase_err *err)
 {
     int i = 0;
@@ -178,7 +178,7 @@ static enum mase_status fail_pending(const struct mase_decision *d, struct mase_
                         d->pending->keys[i]);
 }
 
-/* Decide what is "auto". */
+/* Replace "auto" by calibration. */
 static enum mase_status settle(struct mase_decision *list, struct mase_graph *g,
                                const struct quantize_opts *o, struct mase_pass_env *env,
                                struct mase_err *err)
@@ -195,7 +195,7 @@ static enum mase_status settle(struct mase_decision *list, struct mase_graph *g,
     return mase_calibrate(list, g->node_count, g, &c, env, err);
 }
 
-/* All or nothing: everything is decided before the first node changes. */
+/* Apply all decisions or none: all are made before the first node changes. */
 static enum mase_status apply(struct mase_graph *g, struct mase_rules *r,
                               const struct quantize_opts *o, struct mase_pass_env *env,
                               struct mase_err *err)
@@ -277,7 +277,7 @@ const struct mase_pass mase_pass_quantize = {
     .then = "summarize_quantization",
 };
 
-/* ---- explaining ---- */
+/* ---- explain ---- */
 
 enum mase_status mase_quantize_explain(struct mase_decision *list, struct mase_arena *a,
                                        const struct mase_graph *g, const struct mase_pass_run *run,

@@ -25,9 +25,9 @@ static const struct mase_value *config_of(const struct mase_rule *rule)
     return mase_value_get(rule->section, "config");
 }
 
-/* ---- what a configuration may say ---- */
+/* ---- check a configuration ---- */
 
-/* The section itself holds one table, config. */
+/* A section holds exactly one table, config. */
 static enum mase_status check_section(const struct mase_rule *rule, struct mase_err *err)
 {
     const struct mase_value *section = rule->section;
@@ -58,9 +58,9 @@ bool mase_quant_is_none(const struct mase_rule *rule)
     return mase_value_get(config_of(rule), "name")->kind == MASE_NONE;
 }
 
-/* ---- what calibration is to find ---- */
+/* ---- "auto" ---- */
 
-/* The parameter that key is of, and the format that has it; NULL: none. */
+/* The parameter that key names, and its format; NULL: none. */
 static const struct mase_opt *find_param(enum mase_quant_kind *kind,
                                          const struct mase_quant_table *t, const char *key)
 {
@@ -96,7 +96,7 @@ bool mase_quant_has_auto(const struct mase_value *config)
     return false;
 }
 
-/* A copy in which what is to be found is anything that the parameter may be. */
+/* A copy in which each "auto" has some valid value. */
 static const struct mase_value *provisional(struct mase_arena *a, const struct mase_quant_table *t)
 {
     struct mase_value *copy = mase_value_copy(a, t->config);
@@ -124,7 +124,7 @@ enum mase_status mase_quant_check(const struct mase_rule *rule, struct mase_err 
     return st ? st : check_autos(&t, err);
 }
 
-/* ---- what it means for one node ---- */
+/* ---- bind to a node ---- */
 
 struct operands {
     bool layer; /* it has weights */
@@ -132,7 +132,7 @@ struct operands {
     bool allowed[MASE_OPERAND_COUNT];
 };
 
-/* Does this call really have the operand: a parameter of its module, or an argument not None? */
+/* Does this call have the operand: a parameter of its module, or an argument other than None? */
 static bool has_operand(const struct mase_node *n, const char *name)
 {
     const struct mase_module *m = mase_node_module(n);
@@ -152,7 +152,7 @@ static struct operands operands_of(const struct mase_node *n)
         o.layer |= m->mark == 'w';
     }
     const struct mase_module *m = mase_node_module(n);
-    for (int i = 0; m && i < m->param_count; i++) { /* weight_ih_l0 stands in no signature */
+    for (int i = 0; m && i < m->param_count; i++) { /* signatures do not list weight_ih_l0 */
         const struct mase_mark *mark = mase_mark_find(mase_param_mark(m, &m->params[i]));
         if (mark)
             o.needed[mark->operand] = true;
@@ -161,8 +161,8 @@ static struct operands operands_of(const struct mase_node *n)
     return o;
 }
 
-/* Some formats stand for a whole layer but round some of its operands; another operand is rounded
- * if it names its format itself. */
+/* Some formats round only some operands when they are set for a whole layer; another operand is
+ * rounded only if its own key names the format. */
 static void leave_out(struct operands *o, const struct mase_quant_table *t,
                       const struct mase_node *n)
 {
@@ -170,7 +170,8 @@ static void leave_out(struct operands *o, const struct mase_quant_table *t,
                                                         [MASE_WEIGHT] = MASE_ROUNDS_WEIGHT,
                                                         [MASE_DATA_OUT] = MASE_ROUNDS_DATA };
     const int rounds = mase_quants[t->named]->rounds;
-    const bool all = n->op == MASE_OP_conv1d && t->named == MASE_QUANT_binary; /* the original's */
+    const bool all =
+        n->op == MASE_OP_conv1d && t->named == MASE_QUANT_binary; /* as the original does */
     if (rounds == MASE_ROUNDS_ALL || all ||
         !(o->layer || (n->op == MASE_OP_relu && mase_node_module(n))))
         return;
@@ -182,7 +183,7 @@ static void leave_out(struct operands *o, const struct mase_quant_table *t,
     }
 }
 
-/* All that is missing, so that one run of the program tells the whole story. */
+/* Report all missing parameters at once. */
 static enum mase_status check_missing(const struct mase_quant_table *t, const struct operands *o,
                                       const struct mase_node *n, struct mase_err *err)
 {
@@ -205,7 +206,7 @@ static enum mase_status check_missing(const struct mase_quant_table *t, const st
     return st;
 }
 
-/* Can the formats cut what metadata says of the operands? */
+/* Can the formats divide the operands' shapes, as metadata gives them, into blocks? */
 static enum mase_status check_fits(const struct mase_quant *q, const struct mase_quant_table *t,
                                    const struct mase_node *n, struct mase_err *err)
 {
@@ -223,9 +224,9 @@ static enum mase_status check_fits(const struct mase_quant *q, const struct mase
     return MASE_OK;
 }
 
-/* ---- the bias that hardware has ---- */
+/* ---- the default format of a bias ---- */
 
-/* Codes times a scale that is told, learned, or to be found. */
+/* Does the operand have codes with a scale: given, learned, or "auto"? */
 static bool is_scaled(const struct mase_quant_table *t, enum mase_operand o)
 {
     char key[32];
@@ -240,8 +241,8 @@ static bool is_scaled(const struct mase_quant_table *t, enum mase_operand o)
     return mase_format_is_scaled(f);
 }
 
-/* A bias of which nothing is said is rounded as integers have it, where the layer's products are
- * such. */
+/* A bias without a format is rounded to the scale of the products, if the layer's operands have
+ * scales. */
 static void default_bias(struct mase_quant_table *t, const struct operands *o,
                          const struct mase_node *n)
 {

@@ -1,8 +1,7 @@
 /*
- * remove_dropout.c - dropout does nothing in evaluation: its users read its operand instead.
- *
- * Left alone, with a warning: dropout that stays on in evaluation (training=True, a layer pinned to
- * training), since it computes something there.
+ * remove_dropout.c - remove dropout, which does nothing in evaluation: its users read its operand.
+ * Dropout that is active in evaluation (training=True, a layer pinned to training) stays, with a
+ * warning.
  */
 #include <mase/log.h>
 #include <mase/pass.h>
@@ -16,7 +15,7 @@ static bool is_dropout(const struct mase_node *n)
     return mase_op_prim(n->op) == MASE_PRIM_dropout;
 }
 
-/* Is it on in evaluation? A function is told by an argument, a layer by its mode. */
+/* Is it active in evaluation? A function has an argument for that, a layer its mode. */
 static bool stays_on(const struct mase_node *n)
 {
     if (mase_node_module(n))
@@ -27,7 +26,7 @@ static bool stays_on(const struct mase_node *n)
     for (int i = 0; i < n->kwargs.count; i++)
         if (mase_streq(n->kwargs.keys[i], "training"))
             arg = &n->kwargs.items[i];
-    if (!arg) /* the default: on */
+    if (!arg) /* active by default */
         return true;
     const bool follows = arg->kind == MASE_ARG_ATOM && mase_streq(arg->s, MASE_FOLLOWS_MODE);
     return !follows && mase_arg_truthy(arg);

@@ -1,5 +1,5 @@
 /*
- * select.c - which section of the quantise pass a node falls under.
+ * select.c - select the section of the pass quantize that applies to a node.
  *
  * By type the key is an operation, by name a node, by regex_name a pattern that must match the
  * whole name. Patterns come from configuration files, so matching has a limit: a pattern that
@@ -60,7 +60,7 @@ static enum mase_status check_key(struct mase_rule *rule, enum mase_by by, struc
         return check_type(rule, err);
     case MASE_BY_REGEX:
         return compile(rule, err);
-    default: /* names are checked when there is a graph */
+    default: /* names are checked later, with the graph */
         return MASE_OK;
     }
 }
@@ -102,15 +102,14 @@ void mase_rules_release(struct mase_rules *r)
         pcre2_code_free(r->rules[i].code);
 }
 
-/* Can a section reach it: one that names it, or a pattern? */
+/* Can a section apply to the node, by name or pattern? */
 static bool can_reach(const struct mase_rules *r, const struct mase_node *n)
 {
     const struct mase_op_info *op = &mase_ops[n->op];
     return op->quantisable && (r->by == MASE_BY_NAME || op->usual || r->reach_all);
 }
 
-/* A section that names no node of this network: the files of the original serve several networks.
- */
+/* Warn of a section that names no node: the original's files serve several networks. */
 static enum mase_status warn_of_no_node(const struct mase_err *why)
 {
     char text[sizeof why->path + sizeof why->msg];
@@ -119,7 +118,7 @@ static enum mase_status warn_of_no_node(const struct mase_err *why)
     return MASE_OK;
 }
 
-/* what: the beginning of the message, in which key stands. */
+/* what: the start of the message, with the key inserted. */
 static enum mase_status not_a_node(const char *what, const struct mase_rules *r,
                                    const struct mase_rule *rule, const struct mase_graph *g,
                                    struct mase_err *err)
@@ -185,8 +184,8 @@ static enum mase_status match(bool *hit, const struct mase_rule *rule, const cha
                         name, (const char *)why);
 }
 
-/* A pattern that matches no node that can be quantised is warned of, whether or not an earlier one
- * takes it. */
+/* Warn of a pattern that matches no quantisable node, even if an earlier one would take precedence.
+ */
 static enum mase_status check_pattern(const struct mase_rules *r, const struct mase_rule *rule,
                                       const struct mase_graph *g, struct mase_err *err)
 {
@@ -225,7 +224,7 @@ enum mase_status mase_rules_check_nodes(const struct mase_rules *r, const struct
     return MASE_OK;
 }
 
-/* ---- picking ---- */
+/* ---- select ---- */
 
 static enum mase_status applies(bool *hit, enum mase_by by, const struct mase_rule *rule,
                                 const struct mase_node *n, struct mase_err *err)
