@@ -1,5 +1,5 @@
 /*
- * arrays.c - a dataset of samples that lie in memory.
+ * arrays.c - a dataset of the caller's samples in memory.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static enum mase_status read_rows(struct mase_raw *r, const struct mase_data_arr
     return MASE_OK;
 }
 
-/* Whoever compares datasets compares what they hold: samples, and what they are to be told as. */
+/* Checksum of the samples and of their targets. */
 static void sum(struct mase_dataset *d, const struct mase_data_arrays *in,
                 enum mase_target_kind target)
 {
@@ -114,7 +114,7 @@ static enum mase_status fill(struct mase_dataset *d, const struct mase_data_arra
     sum(d, in, opts->target);
     const bool all_train = in->train == in->count;
     struct mase_dataset_opts fitted = *opts;
-    fitted.original_splits = opts->original_splits || all_train; /* nothing is held out */
+    fitted.original_splits = opts->original_splits || all_train; /* no validation split */
     r.few = in->train > 0;
     if (r.classes && in->class_names)
         r.class_names = names(&d->arena, in);

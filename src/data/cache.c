@@ -1,5 +1,5 @@
 /*
- * cache.c - a table as it is used, in a file that can be mapped.
+ * cache.c - a parsed table in a file that is mapped.
  *
  *     offset  content                                 all little endian
  *     0       8 bytes 'MASETBL\n'
@@ -25,7 +25,7 @@
 
 enum { VERSION = 2, HEADER_SIZE = 4096, FEATURES_MAX = 64, PATH_SIZE = 1024 };
 
-static const char magic[8] = "MASETBL\n"; /* no NUL */
+static const char magic[8] = "MASETBL\n"; /* not terminated */
 
 struct header {
     char magic[8];
@@ -106,8 +106,8 @@ static bool labels_fit(const struct header *h, const unsigned char *labels)
     return true;
 }
 
-/* What is wrong with the header, or NULL. Source and checksum of d are set if it is whole, be it of
- * another version: all have them in the same place. */
+/* What is wrong with the header, or NULL. Sets source and checksum of d if the header is whole,
+ * even of another version, since all versions have them in the same place. */
 static const char *header_fault(struct header *h, const struct mase_file *f, struct mase_dataset *d)
 {
     if (f->size < HEADER_SIZE)
@@ -177,10 +177,10 @@ enum mase_status mase_cache_read(struct mase_dataset *d, int64_t *training, cons
     return st;
 }
 
-/* ---- removing ---- */
+/* ---- remove tables ---- */
 
-/* NAME.table, which was imported, or NAME-SUM.table, which was read: sixteen digits of a SHA-256.
- */
+/* Is it NAME.table, an imported table, or NAME-SUM.table, a parsed one, SUM being sixteen digits of
+ * a SHA-256? */
 static bool is_table_of(const char *file, const char *name)
 {
     const size_t n = strlen(name), sum = 16;

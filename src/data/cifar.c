@@ -1,5 +1,5 @@
 /*
- * cifar.c - checking the files of cifar10 and cifar100, binary and pickled.
+ * cifar.c - check the files of cifar10 and cifar100, binary and pickled.
  */
 #include "data/cifar.h"
 
@@ -39,16 +39,16 @@ enum mase_status mase_cifar_check(const struct mase_file *f, int label_bytes, in
     return MASE_OK;
 }
 
-/* An array of NumPy's, as Python has pickled it. */
+/* A pickled NumPy array. */
 struct array {
     const struct mase_obj *shape, *bytes;
     char kind; /* 'u' */
-    int size;  /* of an element */
+    int size;  /* bytes of an element */
     bool big, by_column;
 };
 
-/* Five parts of the state of what _reconstruct makes: (version, shape, type, by column?, bytes); by
- * protocol 5 four arguments of _frombuffer: (bytes, type, shape, "C" or "F"). */
+/* The array's parts in a pickle: state of _reconstruct (version, shape, type, Fortran order?,
+ * bytes), or by protocol 5 arguments of _frombuffer (bytes, type, shape, "C" or "F"). */
 static bool take_array(struct array *x, const struct mase_obj *o)
 {
     const struct mase_obj *type = NULL;
@@ -87,7 +87,7 @@ static bool has_shape(const struct array *x, int rank, const int64_t *dim)
     return same;
 }
 
-/* Red, green, blue; in Fortran's order they are put into ours. */
+/* Bytes in the order red, green, blue; converted from Fortran order if need be. */
 static const unsigned char *take_images(struct mase_arena *a, const struct array *x, int64_t n)
 {
     const int64_t rows[] = { n, MASE_CIFAR_IMAGE }, planes[] = { n, 3, 32, 32 };
@@ -105,7 +105,7 @@ static const unsigned char *take_images(struct mase_arena *a, const struct array
     return to;
 }
 
-/* Labels as a list, or as an array of whole numbers; -1: they are neither. */
+/* The number of labels in a list or an array of integers; -1: neither. */
 static int64_t count_labels(const struct mase_obj *o, struct array *x)
 {
     if (!o || o->kind == MASE_OBJ_LIST)
@@ -117,7 +117,7 @@ static int64_t count_labels(const struct mase_obj *o, struct array *x)
     return x->shape->items[0]->i;
 }
 
-/* Element i as it lies there; a negative one is beyond any class. */
+/* Element i; a negative one becomes larger than any class. */
 static uint64_t element(const struct array *x, int64_t i)
 {
     const unsigned char *p = (const unsigned char *)x->bytes->text + i * x->size;
@@ -144,7 +144,7 @@ static enum mase_status take_labels(int32_t *to, const struct mase_obj *list, co
     return MASE_OK;
 }
 
-/* Keys are texts, or bytes where Python 3 was told to leave Python 2's so. */
+/* Keys are texts, or bytes in pickles of Python 2. */
 static const struct mase_obj *get(const struct mase_obj *dict, const char *key)
 {
     const struct mase_obj *found = mase_obj_get(dict, key);

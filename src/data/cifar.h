@@ -12,12 +12,13 @@
 
 enum { MASE_CIFAR_IMAGE = 3 * 32 * 32 };
 
-/* Whole records, at least ten, with labels below `classes`; their number goes to n. */
+/* Check that there are whole records, at least ten, with labels below `classes`; *n: their number.
+ */
 enum mase_status mase_cifar_check(const struct mase_file *f, int label_bytes, int classes,
                                   int64_t *n, struct mase_err *err) MASE_MUST_CHECK;
 
-/* A batch as Python pickled it: a dict with data, (n, 3072) bytes, and a list of labels under key.
- * Images and labels in a. */
+/* A pickled batch: a dict with data, (n, 3072) bytes, and a list of labels under key. Images and
+ * labels are in a. */
 struct mase_cifar_batch {
     const unsigned char *images;
     const int32_t *labels;

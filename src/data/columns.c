@@ -1,5 +1,5 @@
 /*
- * columns.c - which columns of a table, and which arrays of a file, are features and labels.
+ * columns.c - choose the columns of a table, or arrays of a file, that are features and labels.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 /* ---- lists of names ---- */
 
-/* "A,B" in its parts, without blanks around them. */
+/* Split "A,B", trimming blanks. */
 static enum mase_status split_list(const char *const **out, int *count, struct mase_arena *a,
                                    const char *option, const char *text, struct mase_err *err)
 {
@@ -40,7 +40,7 @@ static enum mase_status split_list(const char *const **out, int *count, struct m
     return MASE_OK;
 }
 
-/* The same with semicolons between the columns of one input and those of the next. */
+/* Split at semicolons, which separate inputs, and commas. */
 static enum mase_status split_inputs(struct mase_data_columns *c, struct mase_arena *a,
                                      const char *text, struct mase_err *err)
 {
@@ -124,7 +124,7 @@ enum mase_status mase_columns_from_opts(struct mase_columns *c, struct mase_aren
 
 /* ---- columns ---- */
 
-/* "j_zlogz" is also called "zlogz". */
+/* "zlogz" also names "j_zlogz". */
 static bool same_column(const char *wanted, const char *name)
 {
     return mase_streq(wanted, name) ||
@@ -214,7 +214,7 @@ enum mase_status mase_find_group(int *column, struct mase_raw *r, const struct m
                : fail_column(h, c->group, "split", "--split-by says another", err);
 }
 
-/* The columns that a name of the list means: itself, or from FIRST to LAST. */
+/* The columns of an entry of the list: one name, or FIRST-LAST. */
 static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
                                    const struct mase_header *h, const char *name,
                                    const struct mase_data_columns *c, struct mase_err *err)
@@ -244,17 +244,17 @@ static enum mase_status find_range(int *first, int *last, struct mase_arena *a,
     return MASE_OK;
 }
 
-/* Where one input ends and the next begins: name number i is that of column number `column`. */
+/* Record that an input begins with column `column`, whose name is number i. */
 static void begin_input(struct mase_raw *r, const struct mase_data_columns *c, int i, int column)
 {
     int first = 0;
     for (int k = 0; k < c->input_count; first += c->inputs[k++]) {
-        if (k && first == i) /* until a further one begins, it has all that follow */
+        if (k && first == i) /* k ends with the next input */
             r->more[r->more_count++] = (struct mase_shape){ 1, { column } };
     }
 }
 
-/* How often each column is named, and in which order: order[0..*count - 1]. */
+/* Count how often each column is named; order[0..*count - 1] are the named columns. */
 static enum mase_status take_list(int *order, int *count, struct mase_raw *r, struct mase_arena *a,
                                   const struct mase_header *h, const struct mase_data_columns *c,
                                   const struct mase_label_columns *l, int group,
@@ -283,7 +283,7 @@ static enum mase_status take_list(int *order, int *count, struct mase_raw *r, st
     return MASE_OK;
 }
 
-/* All columns but the label's, the group's and those of the list. */
+/* All columns but those of labels and groups, and those of the list. */
 static void take_others(int *order, int *count, struct mase_arena *a, const struct mase_header *h,
                         const struct mase_label_columns *l, int group)
 {
@@ -309,7 +309,8 @@ enum mase_status mase_find_features(int **columns, struct mase_raw *r, struct ma
     if (count < 1)
         return mase_fail_at(err, MASE_EVALUE, h->at, "there is no column beside the label's");
     const char **names = mase_new_array(a, const char *, (size_t)h->count);
-    const bool listed = !c->except && count == c->feature_count; /* maybe by other names */
+    const bool listed =
+        !c->except && count == c->feature_count; /* names may be given in another form */
     for (int i = 0; i < count; i++)
         names[i] = listed && same_column(c->features[i], h->names[order[i]]) ? c->features[i]
                                                                              : h->names[order[i]];
@@ -355,8 +356,8 @@ static const char *const part_words[PARTS][WORDS] = { { "train", "training" },
                                                       { "val", "valid", "validation" },
                                                       { "test", "testing" } };
 
-/* One stem with a part, of those from `first` on, before or behind it: x_train, train_x, train/x of
- * HDF5's groups. */
+/* Names with one stem for each part, from part `first` on, as prefix or suffix: x_train, train_x,
+ * train/x of HDF5's groups. */
 static void find_parts(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
                        int form, int first, bool labelled, mase_has_fn *has, void *file)
 {
@@ -376,13 +377,13 @@ static void find_parts(struct mase_array_names *n, struct mase_arena *a, const s
         }
 }
 
-/* Samples to train on, or of all, and their labels. */
+/* Are there training samples, or undivided ones, with labels? */
 static bool is_whole(const struct mase_array_names *n, bool labelled, mase_has_fn *has, void *file)
 {
     return n->x[0] && (!labelled || has(file, n->y[0]));
 }
 
-/* X and y, perhaps with X_test and y_test beside them; without labels of its own X_test is none. */
+/* Find X and y, and X_test and y_test if both exist. */
 static bool find_plain(struct mase_array_names *n, struct mase_arena *a, const struct stem *s,
                        bool labelled, mase_has_fn *has, void *file)
 {
@@ -417,7 +418,7 @@ static struct mase_array_names find_arrays(struct mase_arena *a, const struct ma
                              : find_plain(&n, a, &s, labelled, has, file))
                 return n;
         }
-    /* What is missed: the labels of X_train, say, or both of X and y. */
+    /* Names for the error message: the labels of X_train, or both X and y. */
     s = (struct stem){ c->feature_count ? c->features[0] : "X",
                        c->label_count ? c->labels[0] : "y" };
     struct mase_array_names n = { .stem = s.x, .chosen = c->feature_count > 0 };
@@ -436,7 +437,8 @@ struct mase_array_names mase_find_arrays(struct mase_arena *a, const struct mase
     const struct mase_array_names n = find_arrays(a, wanted, has, file);
     if (has(file, n.x[0]) || !wanted->chosen.origin)
         return n;
-    usual.chosen = (struct mase_data_columns){ 0 }; /* a checkpoint was trained on columns */
+    usual.chosen =
+        (struct mase_data_columns){ 0 }; /* columns of a checkpoint do not apply to arrays */
     return find_arrays(a, &usual, has, file);
 }
 
@@ -465,7 +467,7 @@ bool mase_guess_arrays(struct mase_array_names *n, const struct mase_columns *wa
     return true;
 }
 
-/* The array's name without its part, "X" of "X_test", up to `size`; NULL: it names none. */
+/* The stem of an array's name, "X" of "X_test", up to `size`; NULL: no stem. */
 static const char *without_part(const char *name, size_t *size)
 {
     static const char *const words[] = { "train", "training", "val", "valid", "validation",
@@ -548,7 +550,7 @@ struct mase_shape mase_sample_shape(const struct mase_shape *all)
     return s;
 }
 
-/* What the array of labels has to look like, and what is wanted of it. */
+/* Shapes that labels may have, for the error message. */
 static const char *const label_shapes[] = {
     [MASE_TARGET_CLASS] = "[N], or one-hot [N, classes]",
     [MASE_TARGET_NUMBERS] = "[N] or [N, numbers]",
@@ -556,7 +558,7 @@ static const char *const label_shapes[] = {
     [MASE_TARGET_NONE] = "nothing",
 };
 
-/* One label for each sample, or as many numbers as an array has for it. */
+/* One label for each sample, or several numbers. */
 static bool fits_target(struct mase_shape *target, enum mase_target_kind kind,
                         const struct mase_shape *y, int64_t rows)
 {
@@ -566,7 +568,7 @@ static bool fits_target(struct mase_shape *target, enum mase_target_kind kind,
     if (y->rank < 1 || y->dim[0] != rows)
         return false;
     const int64_t each = mase_shape_count(y) / rows;
-    if (kind == MASE_TARGET_CLASS) /* one, or a column for each class */
+    if (kind == MASE_TARGET_CLASS) /* one label, or a column for each class */
         return each == 1 || y->rank == 2;
     *target = y->rank > 1 ? mase_sample_shape(y) : (struct mase_shape){ 1, { 1 } };
     return each > 0 && (kind != MASE_TARGET_MAP || y->rank > 1);

@@ -1,5 +1,5 @@
 /*
- * csv.c - splitting lines into fields, and fields into numbers.
+ * csv.c - split lines into fields, and parse fields as numbers.
  */
 #include "data/csv.h"
 
@@ -14,7 +14,8 @@
 
 enum { FIELDS_MAX = 1 << 20, DIGITS_MAX = 127 };
 
-/* Commas, unless the first line has none but another that is usual; quoted fields do not count. */
+/* The separator: a comma, unless the first line has none but another usual one outside of quotes.
+ */
 static char find_separator(const char *p, const char *end)
 {
     int commas = 0, semicolons = 0, tabs = 0;
@@ -75,7 +76,7 @@ static enum mase_status add_field(struct mase_csv *c, struct mase_csv_field f, s
     return MASE_OK;
 }
 
-/* What is between the quotes, with doubled ones made single. *p is after the opening quote. */
+/* Read a quoted field; doubled quotes become single. *p is after the opening quote. */
 static enum mase_status take_quoted(struct mase_csv *c, struct mase_csv_field *f, const char **p,
                                     const char *end, struct mase_err *err)
 {
@@ -170,8 +171,7 @@ enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The number that the whole field is, in decimal digits; text gets its first bytes, for messages.
- */
+/* Parse the whole field as a decimal number; text gets its first bytes, for messages. */
 static bool to_double(const struct mase_csv_field *f, char decimal, double *v,
                       char text[DIGITS_MAX + 1])
 {
@@ -188,7 +188,7 @@ static bool to_double(const struct mase_csv_field *f, char decimal, double *v,
            !(decimal == ',' && strchr(text, '.'));
 }
 
-/* What a field with a comma tells of commas. */
+/* What a field tells of the role of commas. */
 enum comma { NO_NUMBER, POINT, COMMA, EITHER };
 
 static enum comma comma_of(const struct mase_csv_field *f)
@@ -240,7 +240,7 @@ bool mase_is_missing_word(const char *text, size_t size)
     static const char *const words[] = { "",     "?",   "nan",  "-nan", "na",   "n/a",
                                          "#n/a", "#na", "<na>", "null", "none", "nat" };
     if (size > strlen("none") || (size && mase_is_digit(text[0])))
-        return false; /* most are numbers */
+        return false; /* fast path: most fields are numbers */
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (size == strlen(words[i]) && mase_strncaseeq(text, words[i], size))
             return true;
@@ -265,7 +265,7 @@ enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v,
     const struct mase_loc at = mase_csv_at(c, field);
     if (mase_csv_is_missing(f))
         return mase_fail_at(err, MASE_EVALUE, at, "the value of %s is missing", what);
-    if (is_word(f, "true") || is_word(f, "false")) { /* as pandas writes truth values */
+    if (is_word(f, "true") || is_word(f, "false")) { /* as pandas writes booleans */
         *v = is_word(f, "true");
         return MASE_OK;
     }

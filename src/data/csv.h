@@ -21,32 +21,33 @@ struct mase_csv_field {
 
 struct mase_csv {
     const char *path;
-    const char *at, *end; /* the rest of the file */
-    const char *quotes;   /* which characters quote */
+    const char *at, *end; /* the unread rest of the file */
+    const char *quotes;   /* quote characters */
     char separator;       /* between fields */
-    char decimal;         /* in numbers: a point, or a comma where mase_csv_find_decimal says so */
-    char comment;         /* lines that begin so are skipped; 0: none */
-    int line;             /* of the fields */
+    char decimal; /* decimal point of numbers: '.', or ',' if mase_csv_find_decimal finds so */
+    char comment; /* lines that begin with it are skipped; 0: none */
+    int line;     /* number of the current line */
     struct mase_csv_field *field;
     int count, cap;
-    struct mase_arena arena; /* fields that had doubled quotes; released by the caller */
+    struct mase_arena arena; /* unquoted fields; the caller releases it */
 };
 
 struct mase_csv mase_csv_of(const struct mase_file *f);
 void mase_csv_release(struct mase_csv *c);
-/* The next line's fields; count is 0 at the end. */
+/* Read the fields of the next line; count is 0 at the end. */
 enum mase_status mase_csv_next(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
 struct mase_loc mase_csv_at(const struct mase_csv *c, int field);
-/* Where commas do not separate fields, numbers may have them for decimal points: if some can be
- * nothing else (1,5 and not 1,234, which may be thousands) and none has a point. Says so. */
+/* If commas do not separate fields, find out whether they are decimal points: some number must need
+ * it (1,5 but not 1,234, which may be thousands), and none may have a point. Logs a finding. */
 enum mase_status mase_csv_find_decimal(struct mase_csv *c, struct mase_err *err) MASE_MUST_CHECK;
-/* Is the field a decimal number, and which? */
+/* Parse a decimal number; false: the field is not one. */
 bool mase_csv_decimal(const struct mase_csv_field *f, double *v);
-/* Is there no value: nothing, a question mark, or a word of pandas for it (NaN, NA, None, null)? A
- * class cannot be called so, in quotes either: programs that write them write all cells so. */
+/* Does the field stand for a missing value: empty, a question mark, or one of pandas' words (NaN,
+ * NA, None, null)? No class can have such a name, even quoted, since some programs quote all
+ * fields. */
 bool mase_is_missing_word(const char *text, size_t size);
 bool mase_csv_is_missing(const struct mase_csv_field *f);
-/* A field that must be a finite number that a 32-bit float can hold. what names it in messages. */
+/* Parse a finite number within the range of float32. what: names it in messages. */
 enum mase_status mase_csv_number(const struct mase_csv *c, int field, double *v, const char *what,
                                  struct mase_err *err) MASE_MUST_CHECK;
 

@@ -31,10 +31,10 @@ struct header {
     int count, cap;
 };
 
-/* Which column is which feature, and the label's. */
+/* Columns of features and labels. */
 struct layout {
     int *column;               // (features)
-    int label, group, columns; /* group: to split by, -1: none */
+    int label, group, columns; /* group: the column to split by; -1: none */
 };
 
 static void add_column(struct header *h, struct mase_arena *a, const char *name, struct mase_loc at)
@@ -50,7 +50,7 @@ static void take_names(struct header *h, struct mase_arena *a, const struct mase
                    mase_csv_at(c, i));
 }
 
-/* Each column is called by a name of its own. pandas writes its index under an empty one. */
+/* Check that names are different and not empty. pandas writes its index under an empty name. */
 static enum mase_status check_names(const struct header *h, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -88,7 +88,7 @@ static bool keyword(const struct mase_csv *c, const char *word)
            (f->size == n || f->text[n] == ' ' || f->text[n] == '\t');
 }
 
-/* "@attribute NAME TYPE": the name may be quoted. */
+/* The name in "@attribute NAME TYPE", which may be quoted. */
 static const char *attribute_name(struct mase_arena *a, const struct mase_csv_field *f)
 {
     const char *p = f->text + strlen("@attribute"), *end = f->text + f->size;
@@ -128,7 +128,7 @@ static enum mase_status read_header(struct header *h, struct mase_arena *a, stru
                                     struct mase_err *err)
 {
     const struct mase_csv start = *c;
-    c->comment = '%'; /* an ARFF file may begin with comments; no CSV header does */
+    c->comment = '%'; /* ARFF files may begin with comments, CSV headers may not */
     MASE_TRY(mase_csv_next(c, err));
     if (c->count == 0)
         return mase_fail_in(err, MASE_EPARSE, c->path, "the file is empty");
@@ -169,7 +169,7 @@ static enum mase_status lay_out(struct layout *l, struct mase_raw *r, struct mas
 
 /* ---- labels ---- */
 
-/* Texts numbered as they come. */
+/* Texts, numbered by first appearance. */
 struct numbering {
     struct mase_intern texts;
     struct mase_map numbers; /* text to number + 1 */
@@ -177,7 +177,7 @@ struct numbering {
     int count, cap;
 };
 
-/* -1: it was not seen before. text: as long-lived as the numbering. */
+/* -1: a new text. text: must live as long as the numbering. */
 static int number_of(struct numbering *n, const struct mase_csv_field *f, const char **text)
 {
     *text = mase_intern_n(&n->texts, f->text, f->size);
@@ -193,13 +193,13 @@ static int add_text(struct numbering *n, const char *text)
     return n->count - 1;
 }
 
-/* Labels, to be sorted at the end. */
+/* Classes found in the labels, sorted at the end. */
 struct classes {
     struct numbering seen;
-    int32_t *value; /* of those that are numbers */
+    int32_t *value; /* by class, if numeric */
     int cap;
-    bool numeric;   /* what the first label is, all others must be */
-    int first_line; /* where it stands */
+    bool numeric;   /* kind of the first label, which all others must share */
+    int first_line; /* line of the first label */
 };
 
 static enum mase_status expected_class(int32_t *label, const struct mase_csv *c, int field,
@@ -222,7 +222,7 @@ static enum mase_status expected_class(int32_t *label, const struct mase_csv *c,
     return st;
 }
 
-/* A text that was not seen before: a class of its own, of the same kind as the others. */
+/* Add a new class of the same kind as the others. */
 static enum mase_status add_class(struct classes *k, const char *text, const struct mase_csv *c,
                                   int field, struct mase_err *err)
 {
@@ -263,7 +263,7 @@ static enum mase_status any_class(int32_t *label, struct classes *k, const struc
     return add_class(k, text, c, field, err);
 }
 
-/* From the order of appearance to the final numbers. */
+/* Replace numbers by order of appearance by sorted ones. */
 static void number_classes(struct mase_raw *r, const struct classes *k, struct mase_arena *a)
 {
     const int count = k->seen.count;
@@ -284,7 +284,7 @@ static void number_classes(struct mase_raw *r, const struct classes *k, struct m
     }
 }
 
-/* The number of a value of the column to split by. */
+/* The number of a value in the column to split by. */
 static double group_of(struct numbering *groups, const struct mase_csv_field *f)
 {
     const char *text;
@@ -294,7 +294,7 @@ static double group_of(struct numbering *groups, const struct mase_csv_field *f)
 
 /* ---- rows ---- */
 
-/* What rows are read by, and what is learnt from them. */
+/* State while rows are read. */
 struct reading {
     struct layout layout;
     struct header header;
@@ -302,7 +302,7 @@ struct reading {
     struct numbering groups;
 };
 
-/* The first field without a value; -1: there is none. */
+/* The first field with a missing value; -1: none. */
 static int find_missing(const struct mase_raw *r, const struct mase_csv *c, const struct layout *l)
 {
     for (int64_t i = 0; i < r->features; i++)
@@ -327,7 +327,7 @@ static enum mase_status fail_missing(const struct mase_csv *c, int field, const 
                         f->size ? " ('" : "", (int)f->size, f->text, f->size ? "')" : "");
 }
 
-/* A column of names or dates can be left out. */
+/* Fail for a column that is not numeric, such as names or dates; suggest leaving it out. */
 static enum mase_status fail_number(const struct mase_raw *r, int64_t feature, struct mase_err *err)
 {
     char why[sizeof err->msg];

@@ -1,5 +1,5 @@
 /*
- * dataset.c - looking at an open dataset, taking batches from it, closing it.
+ * dataset.c - properties of an open dataset, its batches, closing it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +106,7 @@ struct mase_feature_range mase_dataset_range(const struct mase_dataset *d, enum 
         r.max = x > r.max ? x : r.max;
     }
     if (r.min == r.max)
-        r.std = 0; /* the fit says 1 */
+        r.std = 0; /* scaling reports 1 for constant features */
     return r;
 }
 
@@ -134,7 +134,7 @@ const unsigned char *mase_image_bytes(const struct mase_image_store *s, int64_t 
     mase_bug("row %lld is in no file of the dataset", (long long)row);
 }
 
-/* Where a sample's pixels come from: moved by (top, left), columns from the right if flipped. */
+/* How a sample's pixels are taken: shifted by (top, left), mirrored if flip. */
 struct placing {
     int top, left;
     bool flip;
@@ -147,13 +147,14 @@ static struct placing place_image(const struct mase_image_store *s, const struct
         return (struct placing){ 0 };
     struct mase_rng r = mase_rng(b->seed, MASE_STREAM_AUGMENT, b->epoch << 32 | row);
     const uint32_t places = 2 * (uint32_t)s->pad + 1;
-    /* 32 bits times 9 places: the bias is 2e-9. */
+    /* 9 places of 2^32: a bias of 2e-9 */
     const int top = (int)((uint64_t)mase_rng_u32(&r) * places >> 32) - s->pad;
     const int left = (int)((uint64_t)mase_rng_u32(&r) * places >> 32) - s->pad;
     return (struct placing){ top, left, s->flip && (mase_rng_u32(&r) & 1) };
 }
 
-/* One sample. Pixels outside the image are black, as in an image padded before it is normalised. */
+/* Write one sample. Pixels outside the image are black, as if it were padded before normalisation.
+ */
 static void put_image(const struct mase_dataset *d, const struct mase_batch *b, int64_t i)
 {
     const struct mase_image_store *s = d->image;

@@ -1,5 +1,5 @@
 /*
- * datasets.c - the table of datasets, gathered from datasets.def, and opening by name.
+ * datasets.c - the table of datasets from datasets.def; open a dataset by name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static mase_dataset_fn *const kind_openers[] = {
 #include "data/datasets.def"
 };
 
-/* Behind the names that are known. */
+/* Add the kinds of files to an error that lists known names. */
 static void tell_kinds(struct mase_err *err)
 {
     struct mase_str all = { 0 };
@@ -64,7 +64,7 @@ static void tell_kinds(struct mase_err *err)
     mase_str_release(&all);
 }
 
-/* The part before a colon is the name, what follows is a file's. */
+/* Find the row of a name; what follows its colon is a file. */
 static enum mase_status find(int *index, const char **file, const char *name, struct mase_err *err)
 {
     char head[32];
@@ -99,14 +99,14 @@ enum mase_status mase_data_find(const struct mase_data_info **d, const char *nam
     return MASE_OK;
 }
 
-/* What follows the prefix; NULL: there is none. */
+/* The rest of a name after the prefix of a kind; NULL: no such prefix. */
 static const char *behind_prefix(const struct mase_data_kind *k, const char *name)
 {
     const size_t n = strlen(k->prefix);
     return strncmp(name, k->prefix, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
 }
 
-/* Does a name of n characters end in one of the endings, in whatever case? */
+/* Does a name of n characters end in one of the kind's endings, in any case? */
 static bool has_ending(const struct mase_data_kind *k, const char *name, size_t n)
 {
     for (const char *e = k->endings; *e;) {
@@ -134,7 +134,7 @@ const struct mase_data_kind *mase_data_kind_of(const char *name)
     return NULL;
 }
 
-/* A table of the user's own: the opener finds out shape and classes. */
+/* Open a user's file: the opener finds out shape and classes. */
 static enum mase_status open_kind(struct mase_dataset *d, const struct mase_data_kind *kind,
                                   const char *name, const struct mase_dataset_opts *opts,
                                   struct mase_err *err)
@@ -172,7 +172,7 @@ enum mase_status mase_open_as(struct mase_dataset *d, const struct mase_dataset_
     return st;
 }
 
-/* What is for tables of one's own. */
+/* Refuse options for users' tables with other data. */
 static enum mase_status check_columns(const char *name, const struct mase_dataset_opts *opts,
                                       struct mase_err *err)
 {
@@ -188,7 +188,7 @@ static enum mase_status check_columns(const char *name, const struct mase_datase
                      option, name);
 }
 
-/* What is for pictures. */
+/* Refuse options for pictures with other data. */
 static enum mase_status check_image(const struct mase_dataset *d,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -204,7 +204,7 @@ static enum mase_status check_image(const struct mase_dataset *d,
                      d->info.data.name);
 }
 
-/* Images and built-in samples are given as they are, or in a way of their own. */
+/* Refuse scaling for data that has none, or its own. */
 static enum mase_status check_scale(const struct mase_dataset *d,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -216,7 +216,7 @@ static enum mase_status check_scale(const struct mase_dataset *d,
         d->info.data.name, d->info.pixels ? ": " : "", d->info.pixels ? d->info.pixels : "");
 }
 
-/* Datasets with a name have classes; what they have is not always what is asked for. */
+/* Named datasets have classes; refuse other targets. */
 static enum mase_status check_target(const struct mase_dataset *d,
                                      const struct mase_dataset_opts *opts, struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * find_name.c - looking things up by the name a person typed.
+ * find_name.c - look up a name that a user typed.
  */
 #include <stdbool.h>
 

@@ -1,14 +1,13 @@
 /*
- * find_name.h - looking things up by the name a person typed: datasets here, models in the layer
- * above.
+ * find_name.h - look up a name that a user typed: of datasets and models.
  */
 #ifndef MASE_DATA_FIND_NAME_H
 #define MASE_DATA_FIND_NAME_H
 
 #include <mase/err.h>
 
-/* The index of name among the n names, '-' and '_' being the same. Unknown: an error that says
- * what was looked for ("dataset"), the nearest name if one is near, and all of them. */
+/* The index of name among n names, where '-' equals '_'. If it is unknown, fail with what was
+ * looked for ("dataset"), the nearest name if one is similar, and all names. */
 enum mase_status mase_name_find(int *index, const char *what, const char *name,
                                 const char *const *names, int n,
                                 struct mase_err *err) MASE_MUST_CHECK;

@@ -1,5 +1,5 @@
 /*
- * gzip.c - data files that are gzipped, unpacked whole. The last four bytes say how much that is.
+ * gzip.c - unpack gzipped data files as a whole. Their last four bytes have the unpacked size.
  */
 #include <inttypes.h>
 
@@ -39,6 +39,8 @@ enum mase_status mase_gunzip(struct mase_file *f, struct mase_arena *a, struct m
         return mase_fail_in(err, MASE_EPARSE, f->path, "the gzip file is damaged or cut short");
     const char *path = f->path;
     mase_file_close(f);
-    *f = (struct mase_file){ .path = path, .data = out, .size = size }; /* closing frees nothing */
+    *f = (struct mase_file){ .path = path,
+                             .data = out,
+                             .size = size }; /* nothing to free on closing */
     return MASE_OK;
 }

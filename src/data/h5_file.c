@@ -1,6 +1,6 @@
 /*
- * h5_file.c - asking the process that reads HDF5 files. What it answers was perhaps made up by a
- * damaged file: shapes are checked before anything is computed with them.
+ * h5_file.c - requests to the process that reads HDF5 files. A hostile file may control its
+ * answers, so shapes are checked before use.
  */
 #include "data/h5_file.h"
 
@@ -10,7 +10,7 @@
 #include <mase/str.h>
 
 enum {
-    SECONDS = 60, /* of computing, and one more for each megabyte of the file */
+    SECONDS = 60, /* of CPU time, plus one for each megabyte of the file */
     NAMES_MOST = 1 << 24,
 };
 
@@ -19,7 +19,7 @@ static struct mase_reader_request about(enum mase_reader_verb verb, const char *
     return (struct mase_reader_request){ .verb = verb, .bytes = text ? strlen(text) + 1 : 0 };
 }
 
-/* An HDF5 file begins with its magic, or has it behind a block of the user's own. */
+/* An HDF5 file begins with its signature, possibly after a user block. */
 static bool is_hdf5(const struct mase_file *f)
 {
     static const unsigned char magic[8] = "\x89HDF\r\n\x1a\n";
@@ -32,13 +32,13 @@ static bool is_hdf5(const struct mase_file *f)
 static enum mase_status look(uint64_t *size, const char *path, struct mase_err *err)
 {
     struct mase_file head;
-    MASE_TRY(mase_file_open(&head, path, err)); /* missing, a directory: our own words */
+    MASE_TRY(mase_file_open(&head, path, err)); /* report a missing file or a directory ourselves */
     *size = head.size;
     const bool ours = is_hdf5(&head);
     mase_file_close(&head);
     if (!*size)
         return mase_fail_in(err, MASE_EPARSE, path, "the file is empty");
-    if (ours && !mase_is_file(path)) /* libhdf5 goes to and fro in it */
+    if (ours && !mase_is_file(path)) /* libhdf5 seeks */
         return mase_fail_in(err, MASE_EUNSUPPORTED, path,
                             "HDF5 is read from a file, not from a pipe");
     return ours ? MASE_OK
@@ -52,7 +52,7 @@ enum mase_status mase_h5_open(struct mase_h5 *f, const char *path, struct mase_e
     uint64_t size;
     MASE_TRY(look(&size, path, err));
     f->path = path;
-    f->most = mase_data_memory(size) / 2; /* the rest is for libhdf5 */
+    f->most = mase_data_memory(size) / 2; /* the other half is for libhdf5 */
     f->reader = (struct mase_reader){
         .limits = { mase_data_memory(size), (f->seconds ? f->seconds : SECONDS) + (size >> 20),
                     false },
@@ -83,7 +83,7 @@ bool mase_h5_has(struct mase_h5 *f, const char *name)
            has;
 }
 
-/* `count` texts, each with a 0 behind it; -1: as many as there are. NULL: so many are not there. */
+/* Split `count` zero-terminated texts; -1: all. NULL: there are fewer. */
 static const char *const *cut(int64_t *count, const char *text, size_t size, struct mase_arena *a)
 {
     int64_t n = 0;
@@ -132,7 +132,7 @@ const char *const *mase_h5_names(struct mase_h5 *f, struct mase_arena *a, int *c
 
 /* ---- datasets ---- */
 
-/* Numbers are read in pieces: who keeps them asks for the room. */
+/* Is the shape valid? Numbers are read in pieces, so their memory is not checked here. */
 static bool is_possible(const struct mase_h5_facts *facts)
 {
     const struct mase_shape *s = &facts->shape;

@@ -16,7 +16,7 @@
 
 enum { ROWS_AT_ONCE = 16384, COLUMNS_MAX = 4096, FEATURES_MAX = 1 << 20 };
 
-/* What is read: the table and the shape of a sample. */
+/* The table that is read, and the shape of a sample. */
 struct table {
     struct mase_raw raw;
     struct mase_shape sample;
@@ -41,9 +41,9 @@ static enum mase_status one_hot_label(int32_t *label, const double *column, int 
 
 struct reading {
     const struct mase_h5_set *set;
-    int columns; /* features, then the label's, then the group's */
-    int one_hot; /* label columns that are one-hot; 0: one column with a number */
-    bool words;  /* labels are texts, which are not among the columns */
+    int columns; /* features, then labels, then the group */
+    int one_hot; /* number of one-hot label columns; 0: a single column */
+    bool words;  /* labels are texts, which are read separately */
 };
 
 static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
@@ -57,8 +57,7 @@ static enum mase_status add_record(struct mase_raw *r, const struct reading *in,
     memcpy(row, record, (size_t)r->features * sizeof *row);
     record += r->features;
     if (r->grouped)
-        r->group[at] =
-            record[r->target == MASE_TARGET_CLASS && !in->words]; /* behind the label's */
+        r->group[at] = record[r->target == MASE_TARGET_CLASS && !in->words]; /* after the label */
     *label = 0;
     if (r->target != MASE_TARGET_CLASS || in->words)
         return MASE_OK;
@@ -92,7 +91,7 @@ static bool is_text(const struct mase_header *h, const struct mase_h5_column *co
     return false;
 }
 
-/* Columns of numbers only; whether all are floats of 32 bits goes to r. */
+/* Check that columns are numeric; r->single: all are float32. */
 static enum mase_status check_features(struct mase_raw *r, const int *columns,
                                        const struct mase_h5_column *known,
                                        const struct mase_h5_set *s, struct mase_err *err)
@@ -110,7 +109,7 @@ static enum mase_status check_features(struct mase_raw *r, const int *columns,
     return MASE_OK;
 }
 
-/* Features and label of r; the label's column is none where it is one-hot. */
+/* Find the columns of features, labels and group; one-hot labels have no single column. */
 static enum mase_status find_columns(const char **group_name, bool *words, struct mase_raw *r,
                                      struct mase_arena *a, const struct mase_h5_set *s,
                                      const struct mase_columns *c, bool one_hot,
@@ -129,7 +128,7 @@ static enum mase_status find_columns(const char **group_name, bool *words, struc
     *words = !one_hot && r->target == MASE_TARGET_CLASS && is_text(&h, known, r->label_name);
     MASE_TRY(check_features(r, columns, known, s, err));
     for (int64_t i = 0; group >= 0 && i < r->features; i++)
-        if (columns[i] == group) /* a record has each column once */
+        if (columns[i] == group) /* select a column only once */
             return mase_fail_in(err, MASE_EVALUE, s->path,
                                 "column '%s' of table %s cannot be a feature and split the rows",
                                 *group_name, s->name);
@@ -140,7 +139,7 @@ static enum mase_status find_columns(const char **group_name, bool *words, struc
                         r->features, COLUMNS_MAX);
 }
 
-/* The labels of all rows, which are texts. */
+/* Read the labels of all rows, which are texts. */
 static enum mase_status read_words(struct mase_raw *r, struct mase_arena *a,
                                    const struct mase_h5_set *s, const struct mase_columns *c,
                                    struct mase_err *err)
@@ -193,14 +192,14 @@ enum mase_status mase_h5_read_table(struct mase_raw *r, struct mase_arena *a, co
 
 /* ---- X and y ---- */
 
-/* The arrays of a part: the inputs, and y, if there are labels. */
+/* The arrays of a split: inputs, and labels y if present. */
 struct part {
     struct mase_h5_set x[1 + MASE_MORE_INPUTS], y;
     int inputs;
     bool labelled;
 };
 
-/* Plain arrays that belong together, and to those that were read before. */
+/* Check that arrays match each other, and those of earlier splits. */
 static enum mase_status check_part(struct table *t, struct mase_arena *a, const struct part *p,
                                    struct mase_err *err)
 {
@@ -234,7 +233,7 @@ static enum mase_status check_part(struct table *t, struct mase_arena *a, const 
     return MASE_OK;
 }
 
-/* n rows from row first of the datasets on; labels: NULL, nobody asks for them. */
+/* Add n rows; labels: NULL without labels. */
 static enum mase_status add_rows(struct mase_raw *r, const double *x, const double *y,
                                  int64_t first, int64_t n, const char *path, const char *labels,
                                  struct mase_err *err)
@@ -256,7 +255,7 @@ static enum mase_status add_rows(struct mase_raw *r, const double *x, const doub
     return MASE_OK;
 }
 
-/* n rows of all inputs from row first on, (n, features); room: for as many of one. */
+/* Read n rows of all inputs from row `first` on, as (n, features); room: buffer for one input. */
 static enum mase_status read_inputs(double *x, double *room, const struct part *p, int64_t inputs,
                                     int64_t first, int64_t n, struct mase_err *err)
 {
@@ -272,7 +271,7 @@ static enum mase_status read_inputs(double *x, double *room, const struct part *
     return MASE_OK;
 }
 
-/* y: NULL, there are no labels, or they are texts. */
+/* y: NULL if there are no labels, or they are texts. */
 static enum mase_status read_part(struct mase_raw *r, const struct part *p,
                                   const struct mase_h5_set *y, struct mase_err *err)
 {
@@ -333,7 +332,7 @@ static enum mase_status add_part(struct table *t, struct mase_arena *a, struct m
     return st;
 }
 
-/* The other arrays of the file, which somebody may want. */
+/* Offer the remaining arrays of the file as further inputs. */
 static void offer_all(struct mase_raw *r, struct mase_arena *a, struct mase_h5 *f,
                       const struct mase_array_names *n)
 {
@@ -369,7 +368,7 @@ static enum mase_status open_arrays(struct table *t, struct mase_arena *a, struc
     return texts.text ? mase_text_labels_number(&texts, r, a, c, f->path, err) : MASE_OK;
 }
 
-/* The first table with a column of labels; NULL: there is none. */
+/* The first table with a label column; NULL: none. */
 static const char *find_table(struct mase_h5 *f, struct mase_arena *a,
                               const struct mase_data_columns *c, enum mase_target_kind target)
 {
@@ -379,7 +378,7 @@ static const char *find_table(struct mase_h5 *f, struct mase_arena *a,
         for (int i = 0; i < 3 && !name; i++)
             name = mase_h5_find_table(f, a, usual[i]);
     const bool named = c->feature_count && !c->except;
-    if (!name && target == MASE_TARGET_NONE) /* labels need not be there */
+    if (!name && target == MASE_TARGET_NONE) /* labels are optional */
         name = mase_h5_find_table(f, a, named ? c->features[0] : "");
     return name;
 }
@@ -440,7 +439,7 @@ static struct mase_array_names choose_arrays(struct mase_arena *a, const struct 
     return n;
 }
 
-/* Arrays, if those of features are there; a table else. */
+/* Read arrays if there are feature arrays, else a table. */
 static enum mase_status read_own(struct table *t, struct mase_arena *a, const char *path,
                                  const struct mase_columns *c, struct mase_err *err)
 {

@@ -1,8 +1,6 @@
 /*
- * hdf5.c - reading HDF5 files by libhdf5.
- *
- * The library is loaded when a file is opened, not for pictures: Debian's brings curl, Kerberos and
- * thirty others with it.
+ * hdf5.c - read HDF5 files by libhdf5. The library is loaded when a file is opened, since Debian's
+ * pulls in curl, Kerberos and thirty others.
  */
 #define H5_USE_110_API 1
 #include "data/hdf5.h"
@@ -19,7 +17,7 @@
 #include "base/number.h"
 #include "data/lzf.h"
 
-/* Everything of the library that is used; the last two are variables. */
+/* Every function of the library in use; the last two are variables. */
 /* clang-format off */
 #define API(X)                                                                                 \
     X(H5open) X(H5allocate_memory) X(H5free_memory) X(H5Zregister) X(H5PLset_loading_state)                                        \
@@ -43,20 +41,20 @@ static struct {
 } h5;
 
 enum {
-    GAIN = 1032, /* deflate, the usual filter, gains no more */
+    GAIN = 1032, /* deflate, the usual filter, compresses at most so much */
     CHUNK_USUAL = 64 << 20,
     TEXT_MOST = 4096,
-    LZF = 32000, /* as it is registered */
+    LZF = 32000, /* its registered number */
     LZF_MOST = 1 << 30,
-    READ_ONLY = 0, /* H5F_ACC_RDONLY, whose macro calls the library */
+    READ_ONLY = 0, /* the value of H5F_ACC_RDONLY, a macro that calls the library */
 };
 
-/* ---- a filter that h5py has and libhdf5 has not: LZF ---- */
+/* ---- LZF, a filter of h5py that libhdf5 lacks ---- */
 
 static size_t unpack_lzf(unsigned flags, size_t n, const unsigned number[], size_t size,
                          size_t *room, void **block)
 {
-    size_t most = n > 2 && number[2] ? number[2] : *room; /* the chunk's bytes, as h5py writes */
+    size_t most = n > 2 && number[2] ? number[2] : *room; /* size of the chunk, as h5py stores it */
     while ((flags & H5Z_FLAG_REVERSE) && most && most <= LZF_MOST) {
         unsigned char *to = h5.H5allocate_memory(most, false);
         const size_t made = to ? mase_unlzf(to, most, *block, size) : 0;
@@ -85,12 +83,12 @@ static bool load(void)
     void *library = dlopen(MASE_HDF5_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     bool whole = library != NULL;
 #define TEXT_OF(name) #name
-#define TEXT(name)    TEXT_OF(name) /* the name that a macro of hdf5.h may have made of it */
-#define FIND(name)                                                    \
-    if (whole) {                                                      \
-        void *address = dlsym(library, TEXT(name));                   \
-        memcpy(&h5.name, &address, sizeof address); /* POSIX's way */ \
-        whole = address != NULL;                                      \
+#define TEXT(name)    TEXT_OF(name) /* the symbol, since hdf5.h may define the name as a macro */
+#define FIND(name)                                                                  \
+    if (whole) {                                                                    \
+        void *address = dlsym(library, TEXT(name));                                 \
+        memcpy(&h5.name, &address, sizeof address); /* as POSIX's dlsym requires */ \
+        whole = address != NULL;                                                    \
     }
     API(FIND)
     if (!whole || h5.H5open() < 0)
@@ -107,7 +105,7 @@ static herr_t keep_first(unsigned n, const H5E_error2_t *e, void *text)
     return 0;
 }
 
-/* Our sentence, and HDF5's innermost one. */
+/* Fail with our message and HDF5's innermost one. */
 static enum mase_status fail(struct mase_err *err, const char *path, const char *what)
 {
     char text[256] = "";
@@ -123,7 +121,7 @@ static herr_t refuse_file(const char *parent, const char *group, const char *fil
     return -1;
 }
 
-/* How datasets are opened: their names may lead through links, but not into another file. */
+/* Access property: follow links by name, but not into other files. */
 static hid_t within_file(void)
 {
     const hid_t access = h5.H5Pcreate(*h5.H5P_CLS_DATASET_ACCESS_ID_g);
@@ -158,13 +156,13 @@ bool mase_hdf5_has(const struct mase_hdf5 *f, const char *name)
 
 /* ---- datasets ---- */
 
-/* Numbers stored elsewhere would let a file make us read any other. */
+/* Does the data lie in the file? External storage could make us read any file. */
 static bool lies_in_file(hid_t plist)
 {
     return h5.H5Pget_layout(plist) != H5D_VIRTUAL && h5.H5Pget_external_count(plist) == 0;
 }
 
-/* Bytes of one chunk, which is unpacked whole; 0: not chunked. */
+/* Bytes of a chunk, which is unpacked as a whole; 0: not chunked. */
 static hsize_t chunk_bytes(hid_t plist, size_t element)
 {
     hsize_t dim[H5S_MAX_RANK], bytes = element;
@@ -207,7 +205,7 @@ static enum mase_status read_shape(struct mase_hdf5_set *s, hid_t plist, struct 
     return MASE_OK;
 }
 
-/* A byte of bits, as PyTables has truth values. */
+/* A bit field of one byte: booleans of PyTables. */
 static bool is_truth(hid_t type)
 {
     return h5.H5Tget_class(type) == H5T_BITFIELD && h5.H5Tget_size(type) == 1;
@@ -225,7 +223,8 @@ static enum mase_status read_type(struct mase_hdf5_set *s, hid_t plist, struct m
     const H5T_class_t class = h5.H5Tget_class(s->type);
     s->facts.compound = class == H5T_COMPOUND;
     s->bits = is_truth(s->type);
-    s->facts.integer = class == H5T_INTEGER || class == H5T_ENUM || s->bits; /* h5py's, 0 and 1 */
+    s->facts.integer = class == H5T_INTEGER || class == H5T_ENUM ||
+                       s->bits; /* booleans of h5py are enumerations of 0 and 1 */
     s->facts.text = class == H5T_STRING;
     s->facts.single = class == H5T_FLOAT && h5.H5Tget_size(s->type) <= sizeof(float);
     if (!s->facts.compound && !s->facts.integer && !s->facts.text && class != H5T_FLOAT)
@@ -303,7 +302,7 @@ static enum mase_status read_rows(const struct mase_hdf5_set *s, hid_t type, voi
                   first, first + n - 1, s->name);
     const enum mase_status st = ok ? MASE_OK : fail(err, s->path, what);
     if (memory >= 0)
-        h5.H5Sclose(memory); /* forgets HDF5's messages */
+        h5.H5Sclose(memory); /* also clears HDF5's messages */
     return st;
 }
 
@@ -315,7 +314,7 @@ int64_t mase_hdf5_width(const struct mase_hdf5_set *s)
     return width;
 }
 
-/* Bits are bytes, which HDF5 does not make numbers of. */
+/* Read bit fields as bytes, since HDF5 does not convert them to numbers. */
 static enum mase_status read_bytes(const struct mase_hdf5_set *s, double *x, int64_t first,
                                    int64_t n, struct mase_err *err)
 {
@@ -341,7 +340,7 @@ enum mase_status mase_hdf5_rows(const struct mase_hdf5_set *s, double *x, int64_
 
 /* ---- texts ---- */
 
-/* n texts of a fixed size: up to the first zero, and without blanks where these fill them up. */
+/* Add n texts of a fixed size, up to the first zero, without padding blanks. */
 static void add_fixed(struct mase_str *out, const char *p, size_t size, int64_t n, bool blanks)
 {
     for (int64_t i = 0; i < n; i++, p += size) {
@@ -353,14 +352,14 @@ static void add_fixed(struct mase_str *out, const char *p, size_t size, int64_t 
     }
 }
 
-/* Texts of any length lie in memory of HDF5's own, which takes it back. */
+/* Add n texts of variable length, which HDF5 allocated and frees. */
 static void add_varying(struct mase_str *out, char *const *own, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
         mase_str_addn(out, own[i] ? own[i] : "", own[i] ? strlen(own[i]) + 1 : 1);
 }
 
-/* All of the dataset, as texts of a type: its own, or that of a column. */
+/* Read all texts of a dataset, or of a column. */
 static enum mase_status read_texts(struct mase_str *out, const struct mase_hdf5_set *s, hid_t type,
                                    hid_t memory, const char *what, struct mase_err *err)
 {
@@ -392,7 +391,7 @@ enum mase_status mase_hdf5_texts(struct mase_str *out, const struct mase_hdf5_se
     return read_texts(out, s, s->type, s->type, s->name, err);
 }
 
-/* libhdf5 itself does not look whether a column lies within its record. */
+/* Check that columns lie within their record, which libhdf5 does not. */
 static enum mase_status check_records(const struct mase_hdf5_set *s, struct mase_err *err)
 {
     const size_t record = h5.H5Tget_size(s->type);
@@ -507,7 +506,7 @@ enum mase_status mase_hdf5_records(const struct mase_hdf5_set *s, double *x, int
     return read_rows(s, s->chosen, x, first, n, err);
 }
 
-/* ---- looking for a table ---- */
+/* ---- find a table ---- */
 
 struct hunt {
     struct mase_arena *a;
@@ -548,7 +547,7 @@ const char *mase_hdf5_find_table(const struct mase_hdf5 *f, struct mase_arena *a
     return h.found;
 }
 
-/* ---- all of them ---- */
+/* ---- open, close ---- */
 
 static herr_t add_name(hid_t group, const char *name, const H5L_info_t *info, void *out)
 {

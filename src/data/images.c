@@ -1,6 +1,6 @@
 /*
- * images.c - mnist, fashion-mnist, cifar10, cifar100: images as bytes, left where they are until a
- * batch wants them.
+ * images.c - mnist, fashion-mnist, cifar10, cifar100: images as bytes, mapped and read when a batch
+ * needs them.
  *
  * IDX, of mnist (idx.c):     images of rank 3 (N, 28, 28), labels of rank 1
  * binary CIFAR (cifar.c):    records of a label (cifar100: two, the fine one second) and an image
@@ -80,7 +80,7 @@ static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
     };
     const char *path = mase_find_file(d, opts, d->info.data.name, names, 3);
     const bool digit = mase_streq(d->info.data.name, "mnist");
-    if (!path) /* where torchvision puts them */
+    if (!path) /* torchvision's folder */
         path = mase_find_file(d, opts, digit ? "MNIST/raw" : "FashionMNIST/raw", names, 3);
     if (!path)
         return fail_missing(d, opts, names[0], err);
@@ -89,7 +89,7 @@ static enum mase_status open_idx(struct mase_file *f, struct mase_dataset *d,
     return mase_idx_check(f, a, item, n, err);
 }
 
-/* Images and labels of one part; labels go to *label, which grows. */
+/* Open images and labels of a split; append the labels to *label. */
 static enum mase_status open_idx_part(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                       int part, struct mase_err *err)
 {
@@ -145,10 +145,10 @@ enum mase_status mase_open_mnist(struct mase_dataset *d, const struct mase_datas
 
 static const struct cifar {
     const char *name, *folder;
-    int label_bytes;    /* of a record, the last one counts */
-    const char *labels; /* of a pickle: what they are called; NULL: it is none */
+    int label_bytes;    /* of a record; the last one is the label */
+    const char *labels; /* key of the labels in a pickle; NULL: binary */
     const char *files[MASE_DATA_FILES + 1];
-    int training; /* files; the rest test */
+    int training; /* number of training files; the others test */
 } cifars[] = {
     { "cifar10",
       "cifar-10-batches-bin",
@@ -172,7 +172,7 @@ enum { CIFARS = sizeof cifars / sizeof cifars[0] };
 static const char *const photographs[] = { "airplane", "automobile", "bird",  "cat",  "deer",
                                            "dog",      "frog",       "horse", "ship", "truck" };
 
-/* The form whose first file is there; the first form if none is. */
+/* The form whose first file exists; the first form if none does. */
 static const struct cifar *find_cifar(struct mase_dataset *d, const struct mase_dataset_opts *opts)
 {
     const struct cifar *first = NULL;
@@ -186,7 +186,7 @@ static const struct cifar *find_cifar(struct mase_dataset *d, const struct mase_
     return first;
 }
 
-/* The labels of the part go behind those that are there. */
+/* Append the images and labels of a file. */
 static enum mase_status open_cifar_part(struct mase_dataset *d,
                                         const struct mase_dataset_opts *opts,
                                         const struct cifar *kind, int i, int32_t **label, int *cap,

@@ -1,6 +1,6 @@
 /*
- * jsc_data.c - the jets: from the original HDF5 file, from the OpenML table, from the cache, or
- * else from the formula of jsc-sim, which is said.
+ * jsc_data.c - the jets: from the original HDF5 file, the OpenML table or the cache; else from the
+ * formula of jsc-sim, with a warning.
  *
  * What is read is kept in the cache under the checksum of its source (jsc-SUM.table), so that it is
  * parsed, freed of duplicates, split and scaled once. `ch data import jsc FILE` puts a table there
@@ -46,7 +46,7 @@ static enum mase_status read_source(struct mase_raw *r, struct mase_arena *a, co
     return mase_h5_read_table(r, a, path, "t_allpar_new", &columns, one_hot, err);
 }
 
-/* Everything from the file itself; source and checksum are set. */
+/* Build the dataset from the file; source and checksum are set. */
 static enum mase_status build(struct mase_dataset *d, const char *path,
                               const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -54,7 +54,8 @@ static enum mase_status build(struct mase_dataset *d, const char *path,
     enum mase_status st = read_source(&r, &d->arena, path, err);
     r.published = true;
     if (!st)
-        st = mase_raw_check(&r, path, err); /* before rows move: messages give the file's rows */
+        st = mase_raw_check(
+            &r, path, err); /* before rows are reordered, so that messages give the file's rows */
     if (!st) {
         mase_raw_drop_duplicates(&r);
         st = mase_raw_finish(d, &r, opts, path, err);
@@ -75,7 +76,7 @@ static const char *table_path(struct mase_dataset *d, const struct mase_dataset_
     return mase_path_join(&d->arena, dir, name);
 }
 
-/* Whether opts want the features otherwise than the table has them, which is as published. */
+/* Do opts ask for another scaling than the published one, which the table has? */
 static bool wants_other(const struct mase_dataset *d, const struct mase_dataset_opts *opts)
 {
     if (opts->scale == MASE_SCALE_GIVEN)
@@ -83,7 +84,7 @@ static bool wants_other(const struct mase_dataset *d, const struct mase_dataset_
     return opts->scale != MASE_SCALE_USUAL && opts->scale != MASE_SCALE_STANDARD;
 }
 
-/* Names and splits, and the features scaled in the way that opts want. */
+/* Set names and splits; scale the features as opts ask. */
 static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                int64_t training, struct mase_err *err)
 {
@@ -99,7 +100,7 @@ static enum mase_status finish(struct mase_dataset *d, const struct mase_dataset
     return mase_scale_table(d, d->block, opts, &from, err);
 }
 
-/* The numbers before scaling are looked at only where they are needed. */
+/* The unscaled numbers are read only if needed. */
 static enum mase_status read_table(struct mase_dataset *d, int64_t *training, const char *path,
                                    const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -107,7 +108,7 @@ static enum mase_status read_table(struct mase_dataset *d, int64_t *training, co
     return mase_cache_read(d, training, path, plain, err);
 }
 
-/* Build from path and keep the result; a cache that cannot be written is no failure. */
+/* Build from path and store the result; failure to write the cache is not an error. */
 static enum mase_status build_table(struct mase_dataset *d, const char *path, const char *table,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -134,7 +135,7 @@ static enum mase_status open_source(struct mase_dataset *d, const char *path,
     const char *source = d->info.source;
     if (table && mase_is_file(table)) {
         const bool whole = read_table(d, &training, table, opts, &fault) == MASE_OK;
-        d->info.source = source; /* the same content may have moved */
+        d->info.source = source; /* the file may have been moved */
         d->info.cache = table;
         if (whole)
             return finish(d, opts, training, err);
@@ -143,7 +144,7 @@ static enum mase_status open_source(struct mase_dataset *d, const char *path,
     return build_table(d, path, table, opts, err);
 }
 
-/* What was imported. If its table is damaged, its source may still be there. */
+/* Open the imported table; if it is damaged, rebuild it from its source. */
 static enum mase_status open_imported(struct mase_dataset *d, const char *table,
                                       const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -159,7 +160,7 @@ static enum mase_status open_imported(struct mase_dataset *d, const char *table,
     return build_table(d, source, table, opts, err);
 }
 
-/* ---- opening ---- */
+/* ---- open ---- */
 
 static enum mase_status open_stand_in(struct mase_dataset *d, const struct mase_dataset_opts *opts,
                                       struct mase_err *err)

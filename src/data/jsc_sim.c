@@ -36,7 +36,7 @@ enum {
     PACKED = VARIABLES * (VARIABLES + 1) / 2,
     ROWS_DEFAULT = 800000,
     ROWS_MAX = 100000000,
-    BLOCK = 32, /* rows at a time */
+    BLOCK = 32, /* rows computed at a time */
 };
 
 struct jet_class {
@@ -62,7 +62,7 @@ static void read_floats(float *to, int n, const struct mase_value *list)
         to[i] = (float)mase_value_number(list->items[i]);
 }
 
-/* Weights as the thresholds of a random number of 32 bits. */
+/* Cumulative weights as thresholds for 32 random bits. */
 static void read_thresholds(uint32_t *to, const struct mase_value *weight)
 {
     double total = 0, passed = 0;
@@ -107,7 +107,7 @@ static void to_float(float *x, const uint32_t *bits, int n)
     memcpy(x, bits, (size_t)n * sizeof *x);
 }
 
-/* sqrt(-2 ln u), u the number as a fraction in (0, 1]. */
+/* sqrt(-2 ln u), where u is the number as a fraction in (0, 1]. */
 static void lengths(float *y, const uint32_t *word)
 {
     enum { N = BLOCK * PAIRS };
@@ -130,7 +130,8 @@ static void lengths(float *y, const uint32_t *word)
     }
 }
 
-/* Cosine and sine of the number as a fraction of a turn: the nearest quarter, then series. */
+/* Cosine and sine of the number as a fraction of a full turn: reduce to the nearest quarter, then
+ * series. */
 static void cosines_sines(float *c, float *s, const uint32_t *word)
 {
     for (int i = 0; i < BLOCK * PAIRS; i++) {
@@ -145,7 +146,7 @@ static void cosines_sines(float *c, float *s, const uint32_t *word)
     }
 }
 
-/* e^x in place, for |x| below 80: 2^k with k the nearest integer, times a series. */
+/* e^x in place, for |x| < 80: 2^k times a series. */
 static void exponentials(float *x)
 {
     enum { N = BLOCK * VARIABLES };
@@ -169,7 +170,7 @@ static void exponentials(float *x)
 
 struct mase_jets {
     struct jet_class class[MASE_JSC_CLASSES];
-    /* L as whole columns, so that b grows by a column at a time: twelve sums side by side. */
+    /* L by columns, so that b accumulates twelve sums in parallel */
     float column[MASE_JSC_CLASSES][COMPONENTS][VARIABLES][VARIABLES];
 };
 
@@ -190,7 +191,7 @@ struct mase_jets *mase_jets_new(void)
     return m;
 }
 
-/* b of one row. */
+/* b of one row */
 static void mix(float *b, const struct mase_jets *m, const float *z_cos, const float *z_sin, int c,
                 int k)
 {
@@ -222,7 +223,7 @@ static void features(float *x, const float *e)
     x[15] = count > 3 ? count : 3;
 }
 
-/* Rows first to first + BLOCK - 1, of which n are wanted. */
+/* Compute rows first..first + BLOCK - 1, and keep n of them. */
 static void make_block(float *x, int32_t *label, const struct mase_jets *m, uint64_t seed,
                        int64_t first, int64_t n)
 {
@@ -271,7 +272,7 @@ void mase_jets_rows(float *x, int32_t *label, const struct mase_jets *m, uint64_
 
 /* ---- the dataset ---- */
 
-/* As mase_floats_row, but of a width that the compiler knows: all of a start waits for it. */
+/* As mase_floats_row, with a constant width, since start-up waits for it. */
 static void get_row(double *row, const void *table, int64_t i)
 {
     const float *x = (const float *)table + i * MASE_JSC_FEATURES;
@@ -279,7 +280,7 @@ static void get_row(double *row, const void *table, int64_t i)
         row[f] = (double)x[f];
 }
 
-/* Scaled where they lie, unless somebody will look at what was before. */
+/* Scale in place, unless the unscaled numbers are needed. */
 static enum mase_status scale(struct mase_dataset *d, float *made,
                               const struct mase_dataset_opts *opts, int64_t training,
                               struct mase_err *err)
@@ -292,7 +293,7 @@ static enum mase_status scale(struct mase_dataset *d, float *made,
     return mase_scale_table(d, d->block, opts, &from, err);
 }
 
-/* The table and what was asked of it name the data. */
+/* The checksum: of the tables, seed and number of rows. */
 static void checksum(char hex[65], const struct mase_jets *m, uint64_t seed, int64_t rows)
 {
     struct mase_str s = { 0 };

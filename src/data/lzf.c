@@ -1,5 +1,5 @@
 /*
- * lzf.c - unpacking LZF; see lzf.h.
+ * lzf.c - unpack LZF (lzf.h).
  */
 #include "data/lzf.h"
 
@@ -32,7 +32,7 @@ size_t mase_unlzf(unsigned char *to, size_t room, const unsigned char *from, siz
             return 0;
         if (n > room - at)
             return room + 1;
-        for (; n; n--, at++) /* may overlap: it repeats what it has just written */
+        for (; n; n--, at++) /* source and target may overlap, which repeats bytes */
             to[at] = to[at - back];
     }
     return at;

@@ -1,5 +1,5 @@
 /*
- * lzf.h - unpacking LZF, the compression that h5py brings with it.
+ * lzf.h - unpack LZF, a compression of h5py.
  *
  *     000LLLLL                      L + 1 bytes follow as they are
  *     LLLooooo oooooooo             L + 2 bytes again, from o + 1 bytes before (L below 7)
@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Returns how many bytes it comes to; 0: it is damaged; more than room: it takes more than that. */
+/* Returns the unpacked size; 0: damaged; more than room: it did not fit. */
 size_t mase_unlzf(unsigned char *to, size_t room, const unsigned char *from, size_t size);
 
 #endif /* MASE_DATA_LZF_H */

@@ -1,5 +1,5 @@
 /*
- * normalise_pixels.c - what the bytes of pictures become, and what training does to them.
+ * normalise_pixels.c - normalisation and augmentation of pictures.
  *
  * As torchvision has it: p / 255 (ToTensor), then (x - mean) / std by channel (Normalize), both in
  * 32-bit floats. Mean and deviation are given, or those of all pixels of the rows that train.
@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "data/dataset_parts.h"
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static enum mase_status fail_normalise(const char *text, struct mase_err *err)
 {
@@ -27,7 +27,7 @@ static float level_of(const struct mase_image_opts *o, int c, int byte)
     return ((float)byte / 255.0F - (float)o->mean[c]) / (float)o->std[c];
 }
 
-/* What black and white become are numbers, and what is between is. */
+/* Are black and white finite after normalisation? Then all between are. */
 static enum mase_status check_levels(const struct mase_image_opts *o, struct mase_err *err)
 {
     for (int c = 0; c < 3; c++)
@@ -39,7 +39,7 @@ static enum mase_status check_levels(const struct mase_image_opts *o, struct mas
     return MASE_OK;
 }
 
-/* One number or three with commas between, up to `end`; false: something else. */
+/* One number, or three separated by commas, up to `end`; false: something else. */
 static bool take_numbers(double v[3], const char **p, char end)
 {
     int n = 0;
@@ -116,9 +116,9 @@ bool mase_image_same_normalisation(const struct mase_image_opts *a, const struct
     return true;
 }
 
-/* ---- what is done ---- */
+/* ---- apply ---- */
 
-/* Of channel c over the rows that train; sums of bytes are exact. */
+/* Statistics of channel c over the training rows; sums of bytes are exact. */
 static void fit(double *mean, double *std, const struct mase_dataset *d, int c)
 {
     const struct mase_split_rows rows = d->split[MASE_SPLIT_TRAIN];
@@ -144,7 +144,7 @@ static void set_levels(struct mase_dataset *d, const struct mase_image_opts *o)
             d->image->level[c][v] = level_of(o, c, v);
 }
 
-/* 0 and 1 leave p / 255 as it is. */
+/* Mean 0 and deviation 1 leave p / 255. */
 static bool is_plain(const struct mase_image_opts *o)
 {
     for (int c = 0; c < 3; c++)
@@ -161,7 +161,7 @@ enum mase_status mase_image_normalise(struct mase_dataset *d, const struct mase_
     *done = opts->image;
     done->channels = (int)d->info.data.sample.dim[0];
     if (opts->image.fit) {
-        for (int c = 0; c < 3; c++) /* those of grey count for all */
+        for (int c = 0; c < 3; c++) /* a single number holds for all channels */
             fit(&done->mean[c], &done->std[c], d, c < done->channels ? c : 0);
         done->fit = false;
         done->normalise = true;

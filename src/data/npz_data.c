@@ -25,13 +25,13 @@ static enum mase_status fail_missing(struct mase_arena *a, const struct mase_zip
                         z->count ? "; it has " : "", names, z->count > NAMES_SHOWN ? ", ..." : "");
 }
 
-/* What is read, and the memory it may take. */
+/* State while arrays are read, and the memory they may take. */
 struct reading {
     struct mase_zip zip;
-    struct mase_arena scratch; /* arrays unpacked; released when their rows are taken */
+    struct mase_arena scratch; /* unpacked arrays; released when their rows are copied */
     uint64_t most;
     const struct mase_columns *columns;
-    struct mase_text_labels texts; /* labels that are no numbers */
+    struct mase_text_labels texts; /* labels that are texts */
 };
 
 /* The bytes of an array. */
@@ -51,7 +51,7 @@ static enum mase_status find_array(struct mase_cursor *c, struct reading *in, co
 
 static enum mase_status fail_array(const char *name, struct mase_err *err)
 {
-    err->loc.off = -1; /* it counts from the start of the entry */
+    err->loc.off = -1; /* it was relative to the entry */
     return mase_wrap(err, "%s.npy", name);
 }
 
@@ -67,7 +67,7 @@ static enum mase_status read_array(struct mase_tensor *t, struct reading *in, co
 
 /* ---- labels that are texts ---- */
 
-/* Are the labels texts? Then they are kept, and y says how many there are. */
+/* If the labels are texts, keep them; y gets their number. */
 static enum mase_status read_texts(struct mase_tensor *y, bool *texts, struct reading *in,
                                    const char *name, struct mase_err *err)
 {
@@ -84,7 +84,7 @@ static enum mase_status read_texts(struct mase_tensor *y, bool *texts, struct re
     return MASE_OK;
 }
 
-/* The arrays of a part: the inputs, and y if there are labels. */
+/* The arrays of a split: inputs, and labels y if present. */
 struct part {
     struct mase_tensor x[1 + MASE_MORE_INPUTS], y;
     const char *x_name[1 + MASE_MORE_INPUTS], *y_name;
@@ -109,7 +109,7 @@ static enum mase_status check_arrays(struct mase_dataset *d, struct mase_raw *r,
     return MASE_OK;
 }
 
-/* A number, or a column for each class. */
+/* A number, or a one-hot row. */
 static enum mase_status take_label(struct mase_raw *r, const struct mase_tensor *y, int64_t i,
                                    const char *path, const char *name, struct mase_err *err)
 {
@@ -180,7 +180,7 @@ static enum mase_status add_arrays(struct mase_dataset *d, struct mase_raw *r, s
     return mase_text_labels_check(&in->texts, r, texts, p.y_name, path, err);
 }
 
-/* What else the file has with as many rows: inputs of a network may be called so. */
+/* Offer the remaining arrays with as many rows as further inputs. */
 static void offer_others(struct mase_raw *r, struct reading *in, const struct mase_array_names *n)
 {
     enum { HEADER = 1 << 12 };

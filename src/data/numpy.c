@@ -41,7 +41,7 @@ double mase_numpy_double(struct mase_numpy *r)
     return (high * 0x1p26 + low) / 0x1p53;
 }
 
-/* In [0, max]: masked to the bits of max, drawn again when above it. */
+/* In [0, max]: masked to the bits of max, rejected if above. */
 static uint32_t interval(struct mase_numpy *r, uint32_t max)
 {
     const uint32_t mask = UINT32_MAX >> __builtin_clz(max);

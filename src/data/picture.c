@@ -1,15 +1,13 @@
 /*
- * picture.c - pixels of PNG and JPEG files by libpng and libjpeg.
- *
- * Both report errors by jumping back, so what must be freed lies in the structs below, and nothing
- * that a jump could leave behind is kept elsewhere.
+ * picture.c - decode PNG and JPEG files by libpng and libjpeg. Both report errors by longjmp, so
+ * everything that must be freed is in the structs below.
  */
 #include "data/picture.h"
 
 #include <setjmp.h>
 #include <string.h>
 
-#include <jpeglib.h> /* wants stdio.h and stddef.h before it, which err.h has */
+#include <jpeglib.h> /* needs stdio.h and stddef.h, which err.h includes */
 
 #include <jerror.h>
 #include <png.h>
@@ -17,10 +15,10 @@
 #include "base/alloc.h"
 #include "base/number.h"
 
-/* The pixels as decoded: (height, width, channels). */
+/* Decoded pixels: (height, width, channels). */
 struct pixels {
     unsigned char *data;
-    unsigned char **row; // (height), libpng's way
+    unsigned char **row; // (height), as libpng wants them
     int width, height, channels;
 };
 
@@ -72,7 +70,7 @@ static void png_take(png_structp png, png_bytep to, size_t n)
     in->at += n;
 }
 
-/* Everything becomes 8 bits of grey or of colours; alpha and gamma are left out, as by PIL. */
+/* Convert everything to 8-bit grey or colours; drop alpha and gamma, as PIL does. */
 static void png_pixels(png_structp png, png_infop info, struct pixels *p)
 {
     png_set_user_limits(png, 65500, 65500);
@@ -131,7 +129,7 @@ static void jpeg_failed(j_common_ptr jpeg)
     longjmp(in->back, 1);
 }
 
-/* A warning means that pixels are made up, but for bytes between segments, which are common. */
+/* A warning means that pixels are invented, except the common one about bytes between segments. */
 static void jpeg_warned(j_common_ptr jpeg, int level)
 {
     if (level < 0 && jpeg->err->msg_code != JWRN_EXTRANEOUS_DATA)
@@ -179,7 +177,7 @@ static unsigned char grey_of(const unsigned char *rgb)
     return (unsigned char)((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
 }
 
-/* Channel c of `channels`, alone. */
+/* Copy channel c of `channels`. */
 static void take_plane(unsigned char *to, const struct pixels *p, int c, int channels)
 {
     const size_t n = (size_t)p->width * (size_t)p->height;

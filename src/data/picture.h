@@ -17,21 +17,21 @@ struct mase_picture {
     int channels; /* 1: grey, 3: colour */
 };
 
-/* What the file says; one that cannot be read is refused with the byte. */
+/* Read the header; errors name the byte. */
 enum mase_status mase_picture_header(struct mase_picture *p, const struct mase_file *f,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* What is wanted of a picture: (channels, height, width) bytes. */
+/* The form wanted: (channels, height, width) bytes. */
 struct mase_picture_want {
     int channels, height, width;
 };
-/* Decode a whole file into `to`. Colours become grey as PIL's "L" has it; another size is made by
- * PIL's bilinear filter, as torchvision resizes pictures (resample.c). */
+/* Decode a whole file into `to`. Colours convert to grey as PIL's "L"; other sizes are resampled by
+ * PIL's bilinear filter, as torchvision does (resample.c). */
 enum mase_status mase_picture_decode(unsigned char *to, const struct mase_picture_want *want,
                                      const void *data, size_t size,
                                      struct mase_err *err) MASE_MUST_CHECK;
 
-/* One plane of w x h bytes to one of to_w x to_h (resample.c). */
+/* Resample one plane of w x h bytes to to_w x to_h (resample.c). */
 void mase_resample(unsigned char *to, int to_w, int to_h, const unsigned char *from, int w, int h);
 
 #endif /* MASE_DATA_PICTURE_H */

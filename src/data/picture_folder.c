@@ -24,9 +24,9 @@
 
 enum { DEPTH_MAX = 16, CLASSES_MAX = 65536, ROWS_MIN = 10, SECONDS = 60 };
 
-/* ---- what lies there ---- */
+/* ---- list the folder ---- */
 
-/* Names in a folder, sorted by their bytes, as Python sorts them. */
+/* Names in a folder, sorted by bytes, as Python does. */
 struct names {
     const char **name;
     int count, cap;
@@ -53,7 +53,7 @@ static enum mase_status list_folder(struct names *n, struct mase_arena *a, const
     return MASE_OK;
 }
 
-/* The folders in a folder. */
+/* List the subfolders of a folder. */
 static enum mase_status list_folders(struct names *n, struct mase_arena *a, const char *dir,
                                      struct mase_err *err)
 {
@@ -66,7 +66,7 @@ static enum mase_status list_folders(struct names *n, struct mase_arena *a, cons
     return MASE_OK;
 }
 
-/* 1: a picture that is read, -1: one that is not, 0: none. */
+/* 1: a supported picture, -1: an unsupported one, 0: other files. */
 static int is_picture(const char *name)
 {
     static const char *const endings[] = { ".png", ".jpg", ".jpeg", ".ppm",  ".bmp",
@@ -91,7 +91,7 @@ struct collection {
     struct item *item;
     int count, cap;
     struct names classes;
-    bool parts; /* folders say who trains */
+    bool parts; /* folders are splits */
 };
 
 static enum mase_status add_pictures(struct collection *c, const char *dir, int32_t label, int part,
@@ -114,7 +114,7 @@ static enum mase_status add_pictures(struct collection *c, const char *dir, int3
         c->item = mase_arena_grow(a, c->item, c->count, &c->cap, sizeof *c->item);
         c->item[c->count++] = (struct item){ path, label, (unsigned char)part };
     }
-    for (int i = 0; i < n.count; i++) { /* those in folders come after */
+    for (int i = 0; i < n.count; i++) { /* those in subfolders follow */
         const char *path = mase_path_join(a, dir, n.name[i]);
         if (mase_is_dir(path))
             MASE_TRY(add_pictures(c, path, label, part, depth + 1, err));
@@ -130,7 +130,7 @@ static int find_class(const struct collection *c, const char *name)
     return -1;
 }
 
-/* The folders of classes in one folder. */
+/* Add the class folders in a folder. */
 static enum mase_status add_classes(struct collection *c, const char *dir, int part,
                                     struct mase_err *err)
 {
@@ -159,7 +159,7 @@ static enum mase_status fail_layout(const char *dir, struct mase_err *err)
                         "cifar-10-batches-py or cifar-10-batches-bin");
 }
 
-/* Which part each folder is; false: not all are. */
+/* Is every folder a split? *part: which. */
 static bool are_parts(int *part, const struct names *n)
 {
     bool train = false;
@@ -200,8 +200,8 @@ static enum mase_status collect(struct collection *c, const char *dir, struct ma
 
 /* ---- pixels ---- */
 
-/* Size and channels: those that are asked for, else those of the first picture, else colour if any
- * picture has some. */
+/* Size and channels: those asked for, else those of the first picture, or colour if any picture is.
+ */
 static enum mase_status agree(struct mase_picture_want *want, const struct collection *c,
                               const struct mase_image_opts *o, uint64_t *bytes,
                               struct mase_err *err)
@@ -293,7 +293,7 @@ static enum mase_status split(struct mase_dataset *d, const struct collection *c
     if (c->parts)
         return mase_split_parts(d, opts, count[MASE_SPLIT_TRAIN], count[MASE_SPLIT_VALIDATION],
                                 MASE_SPLIT_TEST, err);
-    if (!mase_has_split_opts(&all)) { /* the usual shares, of each class */
+    if (!mase_has_split_opts(&all)) { /* the default shares, of each class */
         static const double usual[] = { 0.72, 0.08, 0.2 };
         memcpy(all.split.share, usual, sizeof usual);
         all.original_splits = false;

@@ -90,7 +90,7 @@ static enum mase_status jpeg_header(struct mase_picture *p, const struct mase_fi
 {
     p->jpeg = true;
     for (size_t at = 2;;) {
-        while (at < f->size && f->data[at] != 0xff) /* what libjpeg passes over */
+        while (at < f->size && f->data[at] != 0xff) /* libjpeg skips such bytes */
             at++;
         while (at < f->size && f->data[at] == 0xff)
             at++;

@@ -1,5 +1,5 @@
 /*
- * raw.c - from rows as they were read to a dataset: without duplicates, split, scaled.
+ * raw.c - make a dataset from rows that were read: drop duplicates, split, scale.
  */
 #include "data/raw.h"
 
@@ -27,7 +27,7 @@ void mase_raw_release(struct mase_raw *r)
     *r = (struct mase_raw){ 0 };
 }
 
-/* For cap rows. */
+/* Allocate space for cap rows. */
 static void make_room(struct mase_raw *r)
 {
     r->x = mase_xrealloc(r->x, (size_t)r->cap * (size_t)r->features * sizeof *r->x);
@@ -166,8 +166,8 @@ void mase_raw_log_one_hot(const struct mase_raw *r, const char *path)
         mase_info("%s: the labels are one-hot: %d columns, one for each class", path, r->classes);
 }
 
-/* Classes that no row is of are kept, since labels are positions in the network's output, but they
- * are often a mistake: labels that count from 1, or numbers that are no classes. */
+/* Count classes. Classes without rows are kept, since labels are positions in the network's output,
+ * but they are often a mistake: labels that start at 1, or numbers that are not classes. */
 static void count_classes(struct mase_raw *r, const char *path)
 {
     int32_t largest = 1; /* two classes at least */
@@ -194,7 +194,7 @@ static enum mase_status fail_feature(const struct mase_raw *r, int64_t i, int64_
 {
     const double x = r->x[i * r->features + f];
     const char *part = "";
-    if (r->training && i >= r->training) { /* of arrays that the file splits */
+    if (r->training && i >= r->training) { /* the file divides its arrays */
         i -= r->training;
         part = i < r->validation ? " to validate" : " to test";
         i -= i < r->validation ? 0 : r->validation;
@@ -217,7 +217,7 @@ static bool lacks_value(const struct mase_raw *r, int64_t i)
     return r->label[i] < 0 || (r->grouped && isnan(r->group[i]));
 }
 
-/* Leave out rows with a missing value. */
+/* Drop rows with a missing value. */
 static void drop_missing(struct mase_raw *r)
 {
     int64_t kept = 0, training = r->training, validation = r->validation;
@@ -239,7 +239,7 @@ static void drop_missing(struct mase_raw *r)
     r->validation = validation;
 }
 
-/* Parts that the file itself divides its rows into must not be empty. */
+/* Check that the splits that the file defines are not empty. */
 static enum mase_status check_parts(const struct mase_raw *r, bool divided, const char *path,
                                     struct mase_err *err)
 {
@@ -256,7 +256,7 @@ static enum mase_status check_parts(const struct mase_raw *r, bool divided, cons
     return MASE_OK;
 }
 
-/* Classes by position are numbered as others are; -1 and PyTorch's -100 say that there is none. */
+/* Check label maps: -1, or PyTorch's -100, marks a position without class. */
 static enum mase_status check_maps(struct mase_raw *r, const char *path, struct mase_err *err)
 {
     double largest = 1; /* two classes at least */
@@ -279,7 +279,7 @@ static enum mase_status check_maps(struct mase_raw *r, const char *path, struct 
 enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mase_err *err)
 {
     const bool divided = r->training > 0;
-    if (r->rows < ROWS_MIN) /* before a single row is looked at */
+    if (r->rows < ROWS_MIN) /* before any row is checked */
         MASE_TRY(check_parts(r, divided, path, err));
     for (int64_t i = 0; i < r->rows; i++)
         for (int64_t f = 0; f < r->features; f++) {
@@ -297,7 +297,7 @@ enum mase_status mase_raw_check(struct mase_raw *r, const char *path, struct mas
     return MASE_OK;
 }
 
-/* ---- to a dataset ---- */
+/* ---- make the dataset ---- */
 
 /* Rows in the order of the dataset's table. */
 struct ordered {
@@ -312,8 +312,7 @@ static void get_row(double *row, const void *table, int64_t i)
     memcpy(row, r->x + o->row[i] * r->features, (size_t)(r->features - r->targets) * sizeof *row);
 }
 
-/* Training rows first. NumPy's permutation has the test rows first. Rows that are divided otherwise
- * stay as they are. */
+/* Training rows first. NumPy's permutation has test rows first. Otherwise rows keep their order. */
 static struct ordered order_rows(struct mase_raw *r, const struct mase_dataset_opts *opts)
 {
     struct ordered o = { r, mase_xcalloc((size_t)r->rows * sizeof(uint32_t)) };
@@ -354,7 +353,7 @@ static float *ordered_targets(const struct ordered *o)
     return y;
 }
 
-/* The table as opts want it, and the one before scaling if somebody will look at it. */
+/* Write the scaled table, and keep the unscaled one if needed. */
 static enum mase_status fill_tables(struct mase_dataset *d, const struct ordered *o,
                                     const struct mase_dataset_opts *opts, struct mase_err *err)
 {
@@ -431,7 +430,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The values of the column to split by, numbered by their size; texts are numbers already. */
+/* Number the values of the column to split by, ascending; texts are numbered already. */
 static enum mase_status number_groups(struct mase_groups *g, struct mase_dataset *d,
                                       const struct mase_raw *r, const char *by,
                                       struct mase_err *err)
@@ -480,7 +479,7 @@ static const char *const *copy_names(struct mase_arena *a, const char *const *na
     return copy;
 }
 
-/* Names may be those that were asked for, which the dataset outlives. */
+/* Copy names, which may belong to opts. */
 static void own_names(struct mase_dataset *d, struct mase_raw *r)
 {
     if (r->named && r->feature_names)
@@ -489,7 +488,7 @@ static void own_names(struct mase_dataset *d, struct mase_raw *r)
         r->class_names = copy_names(&d->arena, r->class_names, r->classes);
 }
 
-/* What must be said to read the same columns again. Arrays go by their usual names unless others
+/* The options that read the same columns again. Arrays are found by their usual names unless others
  * were chosen. */
 static struct mase_data_columns columns_read(struct mase_dataset *d, const struct mase_raw *r,
                                              const struct mase_dataset_opts *opts)

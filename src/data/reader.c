@@ -1,5 +1,5 @@
 /*
- * reader.c - starting the program that reads, asking it, and what it means when it is gone.
+ * reader.c - start the reader process, send requests, and report how it ended.
  *
  * The program lies in memory (memfd_create) and is started from there, by posix_spawn: no handler
  * of the host's for fork runs, and of its memory nothing is seen. It gets one end of a socket as
@@ -29,13 +29,13 @@ extern char **environ;
 
 enum { ITS_END = 3, NO_MEMORY = 1, NOT_STARTED = 127, MFD_EXEC_BIT = 0x10 };
 
-/* ---- starting it ---- */
+/* ---- start ---- */
 
-/* The program as an open file of no folder; -1, and errno: there can be none. */
+/* The program in an anonymous file; -1, and errno: impossible. */
 static int open_program(void)
 {
     int fd = memfd_create("mase-reader", MFD_CLOEXEC | MFD_EXEC_BIT);
-    if (fd < 0 && errno == EINVAL) /* a kernel that does not ask what it is for */
+    if (fd < 0 && errno == EINVAL) /* an old kernel without MFD_EXEC */
         fd = memfd_create("mase-reader", MFD_CLOEXEC);
     const unsigned char *p = mase_reader_image;
     while (fd >= 0 && p < mase_reader_image_end) {
@@ -51,7 +51,7 @@ static int open_program(void)
     return fd;
 }
 
-/* A descriptor that its end of the socket must not take the place of. */
+/* Move a descriptor above those that the child gets. */
 static int lift(int fd)
 {
     if (fd < 0 || fd > ITS_END)
@@ -62,7 +62,7 @@ static int lift(int fd)
     return higher;
 }
 
-/* Signals that end a process do so, whatever handlers the host has and this thread holds back. */
+/* Reset handlers and the signal mask, so that signals end the child. */
 static int set_signals(posix_spawnattr_t *attributes)
 {
     sigset_t all, none;
@@ -84,7 +84,7 @@ static int set_files(posix_spawn_file_actions_t *actions, int its)
     return posix_spawn_file_actions_adddup2(actions, its, ITS_END);
 }
 
-/* 0, or errno's number. */
+/* Returns 0 or an errno. */
 static int spawn(pid_t *child, int program, int its)
 {
     char path[32], name[] = "mase-reader", *argv[] = { name, NULL };
@@ -113,7 +113,7 @@ static enum mase_status fail_start(const struct mase_reader *w, const char *what
                         mase_strerror(why));
 }
 
-/* It has ended in the usual way. */
+/* The process has ended normally. */
 static void forget(struct mase_reader *w)
 {
     if (w->fd > 0)
@@ -156,14 +156,14 @@ enum mase_status mase_reader_start(struct mase_reader *w, struct mase_err *err)
         close(its);
     if (st)
         forget(w);
-    else /* one that is gone already says so when it is asked */
+    else /* waitpid tells if it has ended already */
         (void)mase_reader_send(w->fd, &w->limits, sizeof w->limits);
     return st;
 }
 
-/* ---- asking it ---- */
+/* ---- requests ---- */
 
-/* It is gone: by which signal? */
+/* Describe how the process ended. */
 static void find_end(const struct mase_reader *w, int how, struct mase_err *err)
 {
     const int seconds = (int)w->limits.seconds;
@@ -188,7 +188,7 @@ static void find_end(const struct mase_reader *w, int how, struct mase_err *err)
                      WEXITSTATUS(how));
 }
 
-/* What ended it is what every further question is told. */
+/* Fail with the reason why the process ended; later requests fail alike. */
 static enum mase_status tell_end(const struct mase_reader *w, struct mase_err *err)
 {
     return mase_fail_in(err, w->end.status, w->path, "%s", w->end.msg);
@@ -205,7 +205,7 @@ static enum mase_status fail_dead(struct mase_reader *w, struct mase_err *err)
     return tell_end(w, err);
 }
 
-/* It says what it cannot know, or too much. */
+/* Fail: the answer is impossible or too large. */
 static enum mase_status fail_false(struct mase_reader *w, struct mase_err *err)
 {
     mase_reader_stop(w);
@@ -214,7 +214,7 @@ static enum mase_status fail_false(struct mase_reader *w, struct mase_err *err)
     return tell_end(w, err);
 }
 
-/* Whatever it says is a sentence about its file. */
+/* An error that the process reports is about its file. */
 static enum mase_status pass_on(const struct mase_reader *w, struct mase_reader_reply *v,
                                 struct mase_err *err)
 {
@@ -268,7 +268,7 @@ void mase_reader_stop(struct mase_reader *w)
 {
     if (w->fd <= 0)
         return;
-    close(w->fd); /* it ends when there is nothing to take any more */
+    close(w->fd); /* end of input ends the process */
     w->fd = 0;
     if (w->cleanup)
         w->cleanup->fd[0] = -1;

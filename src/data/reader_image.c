@@ -1,7 +1,6 @@
 /*
- * reader_image.c - the program reader_main.c, as it was linked, byte by byte.
- *
- * The assembler takes it from the file. MASE_READER_FILE is where the build has put it.
+ * reader_image.c - the linked program reader_main.c, embedded by the assembler. MASE_READER_FILE is
+ * the path of the program in the build.
  */
 #include "data/reader_image.h"
 

@@ -1,5 +1,5 @@
 /*
- * reader_image.h - the program that reads files of others' formats (reader.h), as bytes.
+ * reader_image.h - the reader program (reader.h), embedded.
  */
 #ifndef MASE_DATA_READER_IMAGE_H
 #define MASE_DATA_READER_IMAGE_H

@@ -1,6 +1,6 @@
 /*
- * reader_main.c - the program that reads for reader.c: one question after the other, until nobody
- * asks any more. Its end of the socket is descriptor 3.
+ * reader_main.c - the reader program: answers requests of reader.c, one after the other, until the
+ * socket is closed. The socket is descriptor 3.
  *
  * It is told its limits first. Before it looks at a byte that it cannot trust it gives up whatever
  * else a process may do: for pictures at once, for HDF5, which is opened by its path, when that
@@ -31,16 +31,16 @@ struct server {
     bool sealed;
     struct mase_arena arena;
     struct mase_hdf5 file;
-    struct mase_hdf5_set set[SETS_MAX]; /* by their numbers; 0 is none */
+    struct mase_hdf5_set set[SETS_MAX]; /* by handle; 0 is none */
     const struct mase_reader_request *q;
-    char *data; /* of the question, with a 0 behind it */
+    char *data; /* of the request, zero-terminated */
     struct mase_str reply;
     int64_t number;
 };
 
 /* ---- limits ---- */
 
-/* What this process has already, in bytes. */
+/* Memory in use at the start, in bytes. */
 static uint64_t own_memory(void)
 {
     char text[64] = "";
@@ -52,7 +52,7 @@ static uint64_t own_memory(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Signals come at `most`, the end a little later. A limit that is lower already stays. */
+/* Soft limit `most`, hard limit a little later; lower limits stay. */
 static void limit(int what, uint64_t most, uint64_t grace)
 {
     struct rlimit now;
@@ -75,7 +75,7 @@ static void begin(const struct mase_reader_limits *l)
         limit(RLIMIT_CPU, l->seconds, 5);
 }
 
-/* From now on so many seconds of computing. */
+/* Allow so many seconds of CPU time from now on. */
 static void renew(uint64_t seconds)
 {
     struct rusage used;
@@ -87,20 +87,20 @@ static void renew(uint64_t seconds)
         (void)!setrlimit(RLIMIT_CPU, &(struct rlimit){ most, now.rlim_max });
 }
 
-/* A file that is open stays so; no other will be. */
+/* Enter the sandbox: open files stay open, no others can be opened. */
 static void seal(struct server *v)
 {
     if (v->sealed)
         return;
     limit(RLIMIT_NOFILE, 0, 0);
-    if (!MASE_SANITIZED) /* whose reports look things up in files */
+    if (!MASE_SANITIZED) /* sanitizers open files for their reports */
         mase_confine_reader();
     v->sealed = true;
 }
 
 /* ---- answers ---- */
 
-/* Room for so many bytes of an answer. */
+/* Buffer for an answer. */
 static void *make_room(struct server *v, uint64_t bytes)
 {
     if (bytes > BYTES_MAX)
@@ -221,7 +221,7 @@ static enum mase_status words(struct server *v, struct mase_err *err)
     return mase_hdf5_column_texts(&v->reply, set_of(v), v->data, err);
 }
 
-/* For tests. What it finds it can do is said in the error. */
+/* For tests: report what the process is still able to do. */
 static enum mase_status misbehave(struct server *v, struct mase_err *err)
 {
     const char *how = v->data;
@@ -238,7 +238,7 @@ static enum mase_status misbehave(struct server *v, struct mase_err *err)
     const bool before = open("/dev/null", O_RDONLY) >= 0;
     seal(v);
     const bool after = open("/dev/null", O_RDONLY) >= 0, started = MASE_SANITIZED || fork() >= 0;
-    /* volatile: a compiler knows what malloc gives when nobody looks at the memory */
+    /* volatile, since compilers remove an unused malloc */
     void *volatile much =
         mmap(NULL, (size_t)1 << 36, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return mase_fail_at(err, MASE_ELIMIT, (struct mase_loc){ .off = 77 }, "%s %s %s %s",
@@ -264,7 +264,7 @@ static answer_fn *const answers[MASE_READER_VERBS] = {
     [MASE_READER_MISBEHAVE] = misbehave,
 };
 
-/* False: nobody asks any more. */
+/* Returns false at the end of input. */
 static bool serve(struct server *v)
 {
     struct mase_reader_request q;
@@ -295,5 +295,5 @@ int main(void)
     begin(&v.limits);
     while (serve(&v))
         continue;
-    _exit(0); /* no handlers: libhdf5 has some */
+    _exit(0); /* skip libhdf5's exit handlers */
 }

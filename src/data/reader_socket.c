@@ -1,5 +1,5 @@
 /*
- * reader_socket.c - bytes through a socket; both sides of a reader have this.
+ * reader_socket.c - send and receive through the reader's socket, for both sides.
  */
 #include <errno.h>
 #include <sys/socket.h>

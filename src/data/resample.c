@@ -15,7 +15,7 @@
 
 enum { FRACTION = 22 };
 
-/* What output i is made of: `count` inputs from `first` on, by weights. */
+/* Weights of output i: `count` inputs from `first` on. */
 struct taps {
     int first, count;
 };
@@ -62,7 +62,7 @@ static void free_filter(struct filter *f)
     mase_xfree(f->weight);
 }
 
-/* Output i of inputs that lie `stride` bytes apart. */
+/* Output i of inputs `stride` bytes apart. */
 static unsigned char apply(const struct filter *f, int i, const unsigned char *from, int stride)
 {
     const int32_t *w = f->weight + (ptrdiff_t)i * f->most;

@@ -25,7 +25,7 @@ bool mase_scaling_equal(const struct mase_scaling *a, const struct mase_scaling 
 
 /* ---- statistics ---- */
 
-/* A variance that rounding alone could have caused. */
+/* Could rounding alone have caused the variance? */
 static bool is_constant(double variance, double mean, double n)
 {
     const double rounding = n * mean * DBL_EPSILON;
@@ -52,7 +52,7 @@ struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features,
         get(row, table, rows.row[i]);
         for (int64_t f = 0; f < features; f++) {
             const double d = row[f] - mean[f];
-            drift[f] += d; /* 0 but for the rounding of the mean */
+            drift[f] += d; /* corrects for rounding of the mean */
             std[f] += d * d;
         }
     }
@@ -63,7 +63,7 @@ struct mase_scaling mase_scaling_fit(struct mase_arena *a, int64_t features,
     return (struct mase_scaling){ features, mean, std };
 }
 
-/* The least of each feature and the distance to the largest; that of a constant feature is 1. */
+/* The minimum of each feature and the distance to the maximum; 1 for a constant feature. */
 static struct mase_scaling fit_minmax(struct mase_arena *a, int64_t features,
                                       struct mase_split_rows rows, mase_row_fn *get,
                                       const void *table)
@@ -75,7 +75,7 @@ static struct mase_scaling fit_minmax(struct mase_arena *a, int64_t features,
         get(row, table, rows.row[i]);
         for (int64_t f = 0; f < features; f++) {
             low[f] = !i || row[f] < low[f] ? row[f] : low[f];
-            span[f] = !i || row[f] > span[f] ? row[f] : span[f]; /* the largest so far */
+            span[f] = !i || row[f] > span[f] ? row[f] : span[f]; /* maximum so far */
         }
     }
     for (int64_t f = 0; f < features; f++)
@@ -114,7 +114,7 @@ static void apply(const struct mase_scaling *s, float *y, const double *x, bool 
     }
 }
 
-/* Numbers that a scaling takes beyond floats would be infinite without a word. */
+/* Fail if scaled numbers exceed float32, instead of computing with infinities. */
 enum mase_status mase_check_scaled(const float *y, const struct mase_scaling *s,
                                    const char *const *names, struct mase_err *err)
 {
@@ -148,7 +148,7 @@ static enum mase_status fill(const struct mase_dataset *d, float *to,
     return st;
 }
 
-/* The numbers that are given, in d's arena. */
+/* Copy given statistics into d's arena. */
 static enum mase_status copy_scaling(struct mase_dataset *d, const struct mase_scaling *from,
                                      int64_t features, struct mase_err *err)
 {

@@ -1,6 +1,6 @@
 /*
- * several_inputs.c - samples of several inputs: arrays of a file, or groups of columns, one behind
- * the other in a row of the table.
+ * several_inputs.c - samples with several inputs: arrays of a file, or groups of columns,
+ * concatenated in the rows of the table.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -58,7 +58,7 @@ const char *mase_array_of_part(struct mase_arena *a, const struct mase_array_nam
     return mase_arena_printf(a, "%.*s%s%s", head, n->x[part], own, tail);
 }
 
-/* "mask" of "mask_train", where "x_train" has the samples; NULL: it is of no such form. */
+/* "mask" of "mask_train", if the samples are "x_train"; NULL: no such name. */
 static const char *stem_of(struct mase_arena *a, const struct mase_array_names *n, const char *name)
 {
     const size_t size = strlen(name), part = strlen(n->x[0]) - strlen(n->stem);
@@ -137,7 +137,7 @@ struct mase_shape mase_raw_shape_inputs(struct mase_raw *r)
     return (struct mase_shape){ 1, { first } };
 }
 
-/* Are all numbers of these columns whole ones, as categories are? */
+/* Are all numbers of these columns integers? */
 static bool is_whole(const struct mase_raw *r, int64_t first, int64_t count)
 {
     for (int64_t i = 0; i < r->rows; i++)

@@ -1,5 +1,5 @@
 /*
- * shape_only.c - no data, only the shape of a sample: "shape:3,224,224", for what asks for no more.
+ * shape_only.c - a dataset without data: the shape of a sample, "shape:3,224,224".
  * Those of further inputs may follow, "shape:3,224,224;10", and the number of classes:
  * "shape:3,224,224:1000".
  */
@@ -16,7 +16,7 @@ static enum mase_status fail_shape(const char *text, struct mase_err *err)
                      text, MASE_MAX_RANK - 1, (int)MASE_MORE_INPUTS);
 }
 
-/* A whole number above 0 that p begins with, and what follows it; 0: there is none. */
+/* Parse a positive integer and advance; 0: none. */
 static int64_t count_at(const char **p)
 {
     char *end;
@@ -27,7 +27,7 @@ static int64_t count_at(const char **p)
     return v < INT32_MAX ? v : 0;
 }
 
-/* The lengths that p begins with; false: there is none, or too many. */
+/* Parse lengths and advance; false: none or too many. */
 static bool shape_at(struct mase_shape *s, const char **p)
 {
     *s = (struct mase_shape){ 0 };

@@ -1,5 +1,5 @@
 /*
- * source.c - where data files are found and what identifies them.
+ * source.c - find data files, and compute their checksums.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +81,7 @@ const char *mase_cache_dir(struct mase_arena *a, const struct mase_dataset_opts 
     const char *base = environment("XDG_CACHE_HOME"), *home = environment("HOME");
     if (opts->cache_dir)
         return opts->cache_dir;
-    if (base && base[0] == '/') /* the standard says to ignore relative ones */
+    if (base && base[0] == '/') /* the XDG specification ignores relative paths */
         return mase_path_join(a, base, "mase");
     return home ? mase_path_join(a, home, ".cache/mase") : NULL;
 }

@@ -1,6 +1,6 @@
 /*
- * split_shares.c - rows divided by shares that the user names: of each class alike, or by the
- * values of a column.
+ * split_shares.c - split rows by shares that the user gives: stratified by class, or by the values
+ * of a column.
  *
  * Which row goes where is a function of the labels, the column's values and the seed alone. Rows of
  * a class are drawn in an order of their own; what rounding takes from a part in one class, the
@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "data/dataset_parts.h"
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static const char *const part_titles[] = { "train on", "validate", "test" };
 
@@ -70,9 +70,9 @@ static bool has_shares(const struct mase_data_split *s)
     return s->share[0] > 0;
 }
 
-/* ---- rows of a class ---- */
+/* ---- stratified split ---- */
 
-/* The numbers 0..n-1, in an order by chance (Fisher and Yates). */
+/* The numbers 0..n-1 in random order (Fisher and Yates). */
 static void shuffle(uint32_t *row, int64_t n, uint64_t seed, uint64_t index)
 {
     struct mase_rng r = mase_rng(seed, MASE_STREAM_SPLIT, index);
@@ -83,7 +83,7 @@ static void shuffle(uint32_t *row, int64_t n, uint64_t seed, uint64_t index)
     }
 }
 
-/* How many of n rows a part gets; *left carries what rounding left over from class to class. */
+/* The number of n rows for a share; *left carries the rounding error to the next class. */
 static int64_t take_share(double share, int64_t n, double *left)
 {
     const double wanted = share * (double)n + *left;
@@ -92,7 +92,7 @@ static int64_t take_share(double share, int64_t n, double *left)
     return taken < 0 ? 0 : taken < n ? taken : n;
 }
 
-/* Rows 0..n-1 by class: those of class k are row[first[k]] to row[first[k + 1] - 1]. */
+/* Rows by class: those of class k are row[first[k]] to row[first[k + 1] - 1]. */
 static uint32_t *sort_by_class(int64_t *first, const int32_t *label, int classes, int64_t n)
 {
     uint32_t *row = mase_xcalloc((size_t)n * sizeof *row);
@@ -101,9 +101,9 @@ static uint32_t *sort_by_class(int64_t *first, const int32_t *label, int classes
     for (int k = 0; k < classes; k++)
         first[k + 1] += first[k];
     for (int64_t i = n; i-- > 0;)
-        row[--first[label[i] + 1]] = (uint32_t)i; /* which then begins class k + 1 ... */
+        row[--first[label[i] + 1]] = (uint32_t)i; /* first[k + 1] then is the start of class k */
     for (int k = 0; k < classes; k++)
-        first[k] = first[k + 1]; /* ... and is moved to k */
+        first[k] = first[k + 1]; /* move it to k */
     first[classes] = n;
     return row;
 }
@@ -120,7 +120,7 @@ static void divide_by_class(unsigned char *part, const int32_t *label, int class
         const int64_t count = first[k + 1] - first[k];
         int64_t tests = take_share(share[2], count, &left[2]);
         int64_t validates = take_share(share[1], count, &left[1]);
-        if (tests + validates >= count && count) { /* one row of a class trains */
+        if (tests + validates >= count && count) { /* keep one training row of each class */
             tests = tests < count ? tests : count - 1;
             validates = count - 1 - tests;
         }
@@ -165,7 +165,7 @@ static bool names_parts(const struct mase_groups *g)
     return g->names != NULL;
 }
 
-/* Rows that train are divided further where the column names none that validate. */
+/* Hold out validation rows from the training rows, if the column names none. */
 static void hold_out_of_train(unsigned char *part, const struct mase_dataset *d, uint64_t seed)
 {
     const double share[3] = { 0.9, 0.1, 0 };
@@ -210,7 +210,7 @@ static enum mase_status divide_by_name(unsigned char *part, const struct mase_da
     return MASE_OK;
 }
 
-/* Groups in an order by chance, each to the part that lacks most. */
+/* Assign groups, in random order, to the split that lacks most rows. */
 static void divide_groups(unsigned char *part, int64_t rows, const struct mase_groups *g,
                           const double share[3], uint64_t seed)
 {
@@ -259,7 +259,7 @@ static enum mase_status divide_by_column(unsigned char *part, struct mase_datase
 
 /* ---- both ---- */
 
-/* The rows of each part, in their order. Rows behind the first n test. */
+/* List the rows of each split in order. Rows from n on test. */
 static enum mase_status collect(struct mase_dataset *d, const unsigned char *part, int64_t n,
                                 struct mase_err *err)
 {
@@ -326,7 +326,7 @@ enum mase_status mase_split_by_shares(struct mase_dataset *d, const struct mase_
                          "validate and test, as --split 0.8,0.1,0.1",
                          d->info.data.name);
     unsigned char *part = mase_xcalloc((size_t)n + 1);
-    int32_t *alike = d->label ? NULL : mase_xcalloc((size_t)n * sizeof *alike); /* one class */
+    int32_t *alike = d->label ? NULL : mase_xcalloc((size_t)n * sizeof *alike); /* a single class */
     enum mase_status st = MASE_OK;
     if (g)
         st = divide_by_column(part, d, g, err);

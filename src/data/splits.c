@@ -19,7 +19,7 @@ struct mase_split_rows mase_split_range(struct mase_dataset *d, int64_t first, i
     return (struct mase_split_rows){ row, count };
 }
 
-/* The part of the 2^32 that n does not divide is drawn again. */
+/* Reject random numbers above the largest multiple of n. */
 uint32_t mase_draw_below(struct mase_rng *r, uint32_t n)
 {
     const uint32_t uneven = (uint32_t)(0u - n) % n;
@@ -30,7 +30,7 @@ uint32_t mase_draw_below(struct mase_rng *r, uint32_t n)
     return (uint32_t)(product >> 32);
 }
 
-/* Draw a tenth of the first n rows by selection sampling: one pass, both lists in order. */
+/* Draw a tenth of the first n rows by selection sampling: one pass, both lists sorted. */
 static void hold_out(struct mase_dataset *d, uint64_t seed, int64_t n)
 {
     struct mase_rng r = mase_rng(seed, MASE_STREAM_HOLD_OUT, 0);

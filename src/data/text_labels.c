@@ -1,5 +1,5 @@
 /*
- * text_labels.c - labels of arrays that are texts: they become classes.
+ * text_labels.c - number the classes of text labels in arrays.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -34,13 +34,13 @@ enum mase_status mase_text_labels_check(const struct mase_text_labels *t, const 
                         array, these ? "; the others are numbers" : " numbers");
 }
 
-/* As NumPy writes out what is not there. */
+/* Words that NumPy writes for missing values. */
 static bool is_missing(const char *text)
 {
     return mase_is_missing_word(text, strlen(text));
 }
 
-/* Classes are numbered as those of tables: in the order of their names, or as they were. */
+/* Sort classes as those of tables: by name, or in the order that a checkpoint gives. */
 static const char **sort_classes(struct mase_arena *a, const struct mase_text_labels *t, int *count)
 {
     const char **sorted = mase_new_array(a, const char *, (size_t)t->count + 1);
