@@ -81,6 +81,7 @@ struct mase_reading {
 
 struct mase_trial {
     int64_t number;
+    int64_t id; /* in its store; 0: it is in none */
     enum mase_trial_state state;
     double *x;                    /* (dimensions); NaN: the trial has no such dimension */
     double *value;                /* (objectives); of a complete trial */
@@ -173,6 +174,7 @@ double mase_hypervolume(const double *value, int64_t count, const struct mase_st
 
 struct mase_study {
     const char *name;
+    int64_t id; /* in its store; 0: it is in none */
     struct mase_study_objective *objective;
     int objectives;
     const char *const *constraint; /* names */
@@ -204,10 +206,14 @@ void mase_store_close(struct mase_store *s);
 enum mase_status mase_store_list(struct mase_store *s, struct mase_arena *a,
                                  const char *const **names, int *count,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Add a study of no trials. Fails where there is one of its name. */
-enum mase_status mase_store_create(struct mase_store *s, const struct mase_study *study,
+/* The schema of Optuna 3.0 and 3.1, which Debian has; it is made if there is none. */
+enum mase_status mase_store_open_older(struct mase_store **out, const char *where,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+/* Add a study with its trials, all at once. Fails where there is one of its name. */
+enum mase_status mase_store_create(struct mase_store *s, struct mase_study *study,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* Read a study, or, into one that was read before, what has changed since. */
+/* Read a study into an empty struct, or, into one that was read before, what has changed since: it
+ * has no further parameters then. */
 enum mase_status mase_store_read(struct mase_store *s, struct mase_study *study, const char *name,
                                  struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_store_remove(struct mase_store *s, const char *name,
@@ -235,12 +241,16 @@ struct mase_study_run_opts {
     struct mase_pruner *pruner; /* NULL: none */
     int64_t trials;             /* of the study in all, with those that it has */
     double seconds;             /* no trial begins after; 0: no limit */
-    int workers;                /* threads that measure; 0: one */
+    double lease_seconds; /* of a store of many machines: a trial without a heartbeat for so long is
+                             measured by another; 0: 60 */
+    int workers;          /* threads that measure; 0: one */
     mase_study_measure_fn *measure;
     void *data;
-    /* Called after each trial ends, in order of numbers, by one thread at a time; may be NULL. */
+    /* Called after each trial ends, when that is stored, in order of numbers, by one thread at a
+     * time; may be NULL. */
     void (*ended)(void *data, const struct mase_study *s, const struct mase_trial *t);
-    /* Asked before each trial: true ends the run, when the trials under way have ended; may be
+    /* Asked before each trial: true ends the run, when the trials under way have ended. A trial
+     * that fails after that is left to be measured again. It may be called by any thread, and be
      * NULL. */
     bool (*stop)(void *data);
 };

@@ -1,40 +1,21 @@
 /*
- * study_run.c - the run loop: trials are chosen in order of their numbers, and measured by threads.
+ * study_run.c - the run loop: threads take trials, measure them, and bring the results.
  *
- * All that threads share is touched under one lock: the study, the sampler, the pruner, and the
- * queue of trials that are chosen but not measured. A thread that holds the lock runs in a guard of
- * its own, so that no jump leaves with the lock. Trial n is chosen as soon as as many results are
- * there as the sampler needs for it, and by exactly these, so the study does not depend on how
- * many threads there are, nor on which of them is faster.
+ * All that threads share is touched under one lock: the study, the sampler, the pruner, the store,
+ * and the queue of trials that are chosen but not measured. A thread that holds the lock runs in a
+ * guard of its own, so that no jump leaves with the lock. So the study does not depend on how many
+ * threads there are, nor on which of them is faster.
  */
+#include "study/run.h"
+
+#include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
 #include <omp.h>
 
 #include "base/alloc.h"
-#include "base/host.h"
-#include "study/study_parts.h"
-
-struct mase_study_run {
-    struct mase_study *study;
-    const struct mase_study_setup *setup;
-    const struct mase_study_run_opts *o;
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* a trial ended, or the run is stopping */
-    int64_t *queue;         /* numbers of trials to measure: queue[first .. last) */
-    int64_t first, last, queue_cap;
-    const double **point; /* of every trial */
-    int64_t point_cap;
-    int64_t told;  /* results that the sampler knows */
-    int64_t ended; /* trials that o->ended was called for */
-    int64_t under_way;
-    double deadline;
-    bool stopping;
-    struct mase_err failure; /* why it is stopping; no status: for no failure */
-};
 
 /* A trial that a worker measures. */
 struct job {
@@ -45,14 +26,14 @@ struct job {
     bool prunes;
 };
 
-static double now(void)
+double mase_run_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int64_t microseconds(void)
+int64_t mase_run_time(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -71,7 +52,7 @@ static enum mase_status locked(struct mase_study_run *run, mase_guarded_fn *fn, 
     return mase_guard_propagate(st, err);
 }
 
-static void stop(struct mase_study_run *run, const struct mase_err *why)
+void mase_run_stop(struct mase_study_run *run, const struct mase_err *why)
 {
     if (why && !run->failure.status)
         run->failure = *why;
@@ -79,147 +60,59 @@ static void stop(struct mase_study_run *run, const struct mase_err *why)
     pthread_cond_broadcast(&run->changed);
 }
 
-static void push(struct mase_study_run *run, int64_t number)
+bool mase_run_should_stop(struct mase_study_run *run)
 {
-    if (run->first == run->last)
-        run->first = run->last = 0;
-    if (run->last == run->queue_cap) {
-        run->queue_cap *= 2;
-        run->queue = mase_xrealloc(run->queue, (size_t)run->queue_cap * sizeof *run->queue);
-    }
-    run->queue[run->last++] = number;
+    if (!run->stopping &&
+        (mase_run_clock() >= run->deadline || (run->o->stop && run->o->stop(run->o->data))))
+        mase_run_stop(run, NULL);
+    return run->stopping;
 }
 
-/* The sampler sees points of trials under way as an array of pointers. */
-static void note_point(struct mase_study_run *run, int64_t number)
+void mase_run_wait(struct mase_study_run *run, double seconds)
 {
-    if (number >= run->point_cap) {
-        run->point_cap = 2 * number;
-        run->point = mase_xrealloc(run->point, (size_t)run->point_cap * sizeof *run->point);
-    }
-    run->point[number] = run->study->trial[number].x;
+    const int64_t until = mase_run_time() + (int64_t)(1e6 * seconds);
+    const struct timespec t = { until / 1000000, until % 1000000 * 1000 };
+    (void)pthread_cond_timedwait(&run->changed, &run->lock, &t);
 }
 
-/* Tell the sampler all results that it needs to choose trial n. False: they are not there yet. */
-static bool tell(struct mase_study_run *run, int64_t n)
+void mase_run_report(struct mase_study_run *run)
 {
-    struct mase_sampler *s = run->o->sampler;
-    while (run->told < mase_sampler_needs(s, n)) {
-        if (run->told >= n)
-            mase_bug("trial %lld needs its own result", (long long)n);
-        if (!mase_trial_ended(&run->study->trial[run->told]))
-            return false;
-        mase_sampler_tell(s, &run->study->trial[run->told++]);
-    }
-    return true;
-}
-
-static void ask(struct mase_study_run *run, double *x, int64_t n)
-{
-    mase_sampler_ask(run->o->sampler, x, n, run->point + run->told, n - run->told);
-}
-
-/* How many trials the study will have, as far as is known. */
-static int64_t trial_limit(const struct mase_study_run *run)
-{
-    const double all = mase_sampler_trials(run->o->sampler);
-    return all < (double)run->o->trials ? (int64_t)all : run->o->trials;
-}
-
-/* Choose the next trial, if all that it depends on is known. */
-static bool choose(struct mase_study_run *run)
-{
-    const int64_t n = run->study->trials;
-    if (n >= trial_limit(run) || !tell(run, n) || n >= trial_limit(run))
-        return false;
-    double *x = mase_study_numbers(run->study, run->setup->space->count);
-    ask(run, x, n);
-    mase_study_add(run->study)->x = x;
-    note_point(run, n);
-    push(run, n);
-    return true;
-}
-
-/* ---- trials that an earlier run, or another program, left to be measured ---- */
-
-/* Numbers that a trial was enqueued with; the others are for the sampler to choose. */
-static void take_fixed(double *x, const struct mase_space *s, const struct mase_trial *t)
-{
-    const struct mase_value *fixed = mase_value_get(t->system, "fixed_params");
-    for (int i = 0; i < s->count; i++) {
-        const struct mase_dimension *d = &s->dimension[i];
-        const struct mase_value *v = mase_value_get(fixed, d->name);
-        if (v && d->kind != MASE_DIMENSION_CHOICE && isfinite(mase_value_number(v)))
-            x[i] = mase_dimension_nearest(d, mase_value_number(v));
-        for (int c = 0; v && d->kind == MASE_DIMENSION_CHOICE && c < d->choices->count; c++)
-            if (mase_value_equal(d->choices->items[c], v))
-                x[i] = c;
-    }
-}
-
-static bool is_whole(const double *x, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (isnan(x[i]))
-            return false;
-    return true;
-}
-
-/* Complete the point of a trial that has been added. False: results for it are missing. */
-static bool complete_point(struct mase_study_run *run, int64_t n)
-{
-    const struct mase_space *s = &run->study->space;
-    double *x = run->study->trial[n].x;
-    if (is_whole(x, s->count))
-        return true;
-    if (!tell(run, n))
-        return false;
-    double *all = mase_study_numbers(run->study, s->count);
-    ask(run, all, n);
-    for (int i = 0; i < s->count; i++)
-        if (isnan(x[i]))
-            x[i] = all[i];
-    return true;
-}
-
-static void recall(struct mase_study_run *run)
-{
-    struct mase_study *s = run->study;
-    for (int64_t n = 0; n < s->trials; n++) {
-        struct mase_trial *t = &s->trial[n];
-        if (t->state == MASE_TRIAL_WAITING)
-            take_fixed(t->x, &s->space, t);
-        if (!mase_trial_ended(t))
-            push(run, n);
-        else if (run->ended == n)
-            run->ended = n + 1;
-        note_point(run, n);
+    const struct mase_study *s = run->study;
+    while (run->ended < s->trials && mase_trial_ended(&s->trial[run->ended])) {
+        const struct mase_trial *t = &s->trial[run->ended++];
+        if (run->o->ended)
+            run->o->ended(run->o->data, s, t);
     }
 }
 
 /* ---- a worker ---- */
 
-/* What may be called for: no trial begins after the time, or when the caller says so. */
-static bool should_stop(struct mase_study_run *run)
-{
-    if (!run->stopping && (now() >= run->deadline || (run->o->stop && run->o->stop(run->o->data))))
-        stop(run, NULL);
-    return run->stopping;
-}
-
 static void begin(struct job *job, int64_t number)
 {
-    struct mase_study *s = job->run->study;
-    struct mase_trial *t = &s->trial[number];
+    struct mase_trial *t = &job->run->study->trial[number];
     t->state = MASE_TRIAL_RUNNING;
-    t->start = microseconds();
-    job->t = (struct mase_trial){ .number = number,
-                                  .x = t->x,
-                                  .value = t->value,
-                                  .violation = t->violation,
-                                  .system = t->system,
-                                  .start = t->start };
+    t->start = mase_run_time();
+    job->t = (struct mase_trial){
+        .number = number, .id = t->id, .x = t->x, .system = t->system, .start = t->start
+    };
     job->run->under_way++;
+}
+
+/* Fill the queue, if anything can be done now. */
+static enum mase_status refill(struct mase_study_run *run, struct mase_err *err)
+{
+    if (run->o->store)
+        return mase_run_sync(run, err);
+    if (mase_run_choose(run))
+        mase_run_push(run, run->study->trials - 1);
+    return MASE_OK;
+}
+
+/* Is there nothing left to measure, whatever the trials under way bring? */
+static bool is_over(const struct mase_study_run *run)
+{
+    return run->first == run->last && !run->under_way &&
+           (!run->o->store || mase_run_all_ended(run));
 }
 
 /* Take the next trial to measure, choosing it if need be; its number is -1 if there is none left.
@@ -228,18 +121,17 @@ static enum mase_status take(void *data, struct mase_err *err)
 {
     struct job *job = data;
     struct mase_study_run *run = job->run;
-    (void)err;
     job->t.number = -1;
-    while (!should_stop(run)) {
-        if (run->first < run->last || choose(run)) {
-            if (complete_point(run, run->queue[run->first])) {
-                begin(job, run->queue[run->first++]);
-                return MASE_OK;
-            }
-        } else if (!run->under_way) {
+    while (!mase_run_should_stop(run)) {
+        if (run->first == run->last)
+            MASE_TRY(refill(run, err));
+        if (run->first < run->last && mase_run_complete(run, run->queue[run->first])) {
+            begin(job, run->queue[run->first++]);
             return MASE_OK;
         }
-        pthread_cond_wait(&run->changed, &run->lock);
+        if (is_over(run))
+            return MASE_OK;
+        mase_run_wait(run, MASE_RUN_POLL);
     }
     return MASE_OK;
 }
@@ -305,51 +197,65 @@ static void settle(struct job *job, enum mase_status st, struct mase_err *err)
     } else if (job->prunes) {
         settle_pruned(job);
     }
-    t->end = microseconds();
+    t->end = mase_run_time();
 }
 
-static void keep(double *to, const double *from, int count)
+static void keep_numbers(double *to, const double *from, int count)
 {
     for (int i = 0; i < count; i++)
         to[i] = from ? from[i] + 0.0 : NAN; /* a file keeps no sign of zero */
 }
 
-/* Move the results of a job into the study. */
-static void keep_results(struct mase_study *s, const struct mase_trial *from)
+void mase_run_keep(struct mase_study *s, const struct mase_trial *from)
 {
     struct mase_trial *t = &s->trial[from->number];
-    keep(t->value, from->value, s->objectives);
-    keep(t->violation, from->violation, s->constraints);
-    t->user = from->user ? mase_value_copy(&s->arena, from->user) : NULL;
-    t->reading = NULL;
-    if (from->readings)
-        t->reading = mase_arena_memdup(&s->arena, from->reading,
-                                       (size_t)from->readings * sizeof *t->reading);
+    keep_numbers(t->value, from->value, s->objectives);
+    keep_numbers(t->violation, from->violation, s->constraints);
+    t->user = from->user;
+    t->reading = from->reading;
     t->readings = from->readings;
     t->end = from->end;
     t->state = from->state;
 }
 
-/* Tell of trials that have ended, as far as all before them have. */
-static void report_ended(struct mase_study_run *run)
+/* The results of a job, in memory of the study. */
+static struct mase_trial copy_results(struct mase_study *s, const struct mase_trial *from)
 {
-    const struct mase_study *s = run->study;
-    while (run->ended < s->trials && mase_trial_ended(&s->trial[run->ended])) {
-        const struct mase_trial *t = &s->trial[run->ended++];
-        if (run->o->ended)
-            run->o->ended(run->o->data, s, t);
-    }
+    struct mase_trial t = *from;
+    const size_t values = (size_t)s->objectives * sizeof(double),
+                 violations = (size_t)s->constraints * sizeof(double);
+    t.value = from->value ? mase_arena_memdup(&s->arena, from->value, values) : NULL;
+    t.violation =
+        from->violation ? mase_arena_memdup(&s->arena, from->violation, violations) : NULL;
+    t.user = from->user ? mase_value_copy(&s->arena, from->user) : NULL;
+    t.reading = NULL;
+    if (from->readings)
+        t.reading =
+            mase_arena_memdup(&s->arena, from->reading, (size_t)from->readings * sizeof *t.reading);
+    return t;
 }
 
 static enum mase_status finish(void *data, struct mase_err *err)
 {
     struct job *job = data;
     struct mase_study_run *run = job->run;
-    (void)err;
+    const struct mase_trial result = copy_results(run->study, &job->t);
     run->under_way--;
-    keep_results(run->study, &job->t);
-    report_ended(run);
     pthread_cond_broadcast(&run->changed);
+    if (run->o->store)
+        return mase_run_add_result(run, &result, err);
+    mase_run_keep(run->study, &result);
+    mase_run_report(run);
+    return MASE_OK;
+}
+
+/* A trial that failed because the run is stopping is left as it is, to be measured again. */
+static enum mase_status abandon(void *data, struct mase_err *err)
+{
+    struct job *job = data;
+    (void)err;
+    job->run->under_way--;
+    pthread_cond_broadcast(&job->run->changed);
     return MASE_OK;
 }
 
@@ -371,7 +277,8 @@ static enum mase_status run_job(struct job *job, struct mase_err *err)
     const enum mase_status st = mase_guarded_part(mase_guard_current(), measure, job, &failure);
     (void)mase_guard_propagate(st, &failure);
     settle(job, st, &failure);
-    MASE_TRY(locked(job->run, finish, job, err));
+    const bool left = st && job->run->o->stop && job->run->o->stop(job->run->o->data);
+    MASE_TRY(locked(job->run, left ? abandon : finish, job, err));
     mase_arena_release(&job->arena);
     return MASE_OK;
 }
@@ -422,18 +329,33 @@ bool mase_study_report(struct mase_study_run *run, struct mase_trial *t, int64_t
 
 /* ---- all of it ---- */
 
-static void run_workers(struct mase_study_run *run)
+static enum mase_status keep_store(void *data, struct mase_err *err)
+{
+    return mase_run_keep_store(data, err);
+}
+
+/* The share of a thread: with a store, the last one looks after that. */
+static enum mase_status run_thread(void *data, struct mase_err *err)
+{
+    struct mase_study_run *run = data;
+    return omp_get_thread_num() < run->workers ? run_worker(run, err)
+                                               : locked(run, keep_store, run, err);
+}
+
+static void run_threads(struct mase_study_run *run)
 {
     struct mase_guard *guard = mase_guard_current();
-    const int workers = run->o->workers > 0 ? run->o->workers : 1;
-#pragma omp parallel num_threads(workers)
+    const int threads = run->workers + (run->o->store != NULL);
+#pragma omp parallel num_threads(threads)
     {
         struct mase_err err;
-        if (mase_guarded_part(guard, run_worker, run, &err)) {
-            pthread_mutex_lock(&run->lock);
-            stop(run, &err);
-            pthread_mutex_unlock(&run->lock);
-        }
+        const enum mase_status st = mase_guarded_part(guard, run_thread, run, &err);
+        pthread_mutex_lock(&run->lock);
+        run->left += omp_get_thread_num() < run->workers;
+        if (st)
+            mase_run_stop(run, &err);
+        pthread_cond_broadcast(&run->changed);
+        pthread_mutex_unlock(&run->lock);
     }
 }
 
@@ -454,27 +376,55 @@ static enum mase_status check_study(const struct mase_study *s,
     return MASE_OK;
 }
 
+/* Blocks that several threads make grow belong to this call, not to that of one thread. */
+static void open_run(struct mase_study_run *run)
+{
+    const double seconds = run->o->seconds;
+    run->workers = run->o->workers > 0 ? run->o->workers : 1;
+    run->queue_cap = run->points = 64;
+    run->queue = mase_xcalloc((size_t)run->queue_cap * sizeof *run->queue);
+    run->point = mase_xcalloc((size_t)run->points * sizeof *run->point);
+    run->mine = mase_xcalloc((size_t)run->points * sizeof *run->mine);
+    run->deadline = seconds > 0 ? mase_run_clock() + seconds : INFINITY;
+    while (run->ended < run->study->trials && mase_trial_ended(&run->study->trial[run->ended]))
+        run->ended++;
+    pthread_mutex_init(&run->lock, NULL);
+    pthread_cond_init(&run->changed, NULL);
+}
+
+static void close_run(struct mase_study_run *run)
+{
+    pthread_cond_destroy(&run->changed);
+    pthread_mutex_destroy(&run->lock);
+    mase_xfree(run->queue);
+    mase_xfree(run->point);
+    mase_xfree(run->mine);
+}
+
+static enum mase_status run_stored(struct mase_study_run *run, struct mase_err *err)
+{
+    MASE_TRY(mase_run_open_store(run, err));
+    run_threads(run);
+    return mase_run_close_store(run, err);
+}
+
 enum mase_status mase_study_run(struct mase_study *s, const struct mase_study_setup *setup,
                                 const struct mase_study_run_opts *o, struct mase_err *err)
 {
     struct mase_study_run run = { .study = s, .setup = setup, .o = o };
+    enum mase_status st = MASE_OK;
     MASE_TRY(check_study(s, setup, err));
     MASE_TRY(mase_study_take_space(s, setup->space, err));
-    /* Blocks that several threads make grow belong to this call, not to that of one thread. */
-    run.queue_cap = run.point_cap = 64;
-    run.queue = mase_xcalloc((size_t)run.queue_cap * sizeof *run.queue);
-    run.point = mase_xcalloc((size_t)run.point_cap * sizeof *run.point);
-    run.deadline = o->seconds > 0 ? now() + o->seconds : INFINITY;
-    recall(&run);
-    pthread_mutex_init(&run.lock, NULL);
-    pthread_cond_init(&run.changed, NULL);
-    run_workers(&run);
-    pthread_cond_destroy(&run.changed);
-    pthread_mutex_destroy(&run.lock);
-    mase_xfree(run.queue);
-    mase_xfree(run.point);
+    open_run(&run);
+    if (o->store) {
+        st = run_stored(&run, err);
+    } else {
+        mase_run_recall(&run);
+        run_threads(&run);
+    }
+    close_run(&run);
     if (!run.failure.status)
-        return MASE_OK;
+        return st;
     (void)mase_guard_propagate(run.failure.status, &run.failure);
     *err = run.failure;
     err->loc.path = run.failure.loc.path ? err->path : NULL; /* it points into its own struct */
