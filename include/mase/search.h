@@ -47,8 +47,15 @@ void mase_search_free(struct mase_search *s);
 
 /* The space and the objectives. */
 const struct mase_study_setup *mase_search_setup(const struct mase_search *s);
-/* Give a new study its name, objectives, constraints and space. */
+/* Give a new study its name, objectives, constraints and space, and mark it as that of this search.
+ */
 void mase_search_describe(const struct mase_search *s, struct mase_study *study, const char *name);
+
+/* Is a study of `where` that of this search: of the same section, network, weights, data and seed?
+ * A study that another program made may be. */
+enum mase_status mase_search_check_study(const struct mase_search *s,
+                                         const struct mase_study *study, const char *where,
+                                         struct mase_err *err) MASE_MUST_CHECK;
 
 struct mase_search_run_opts {
     struct mase_store *store; /* NULL: in memory */

@@ -177,6 +177,7 @@ void mase_search_describe(const struct mase_search *s, struct mase_study *study,
         d->name = mase_arena_strdup(a, d->name);
         d->choices = d->choices ? mase_value_copy(a, d->choices) : NULL;
     }
+    mase_search_mark(s, study);
 }
 
 /* ---- running ---- */

@@ -22,6 +22,9 @@ struct mase_search {
     struct mase_arena arena;
 };
 
+/* Note in a study which search it is of (fingerprint.c). */
+void mase_search_mark(const struct mase_search *s, struct mase_study *study);
+
 /* Rows of a split: so many, in whole batches as the original takes them; not positive: all. */
 struct mase_split_rows mase_search_rows(const struct mase_search *s, enum mase_split split,
                                         int64_t samples);

@@ -1,6 +1,7 @@
 /*
  * cmd_search.c - ch search: try out the points of [search] and keep the best.
  *
+ *     PROJECT/software/search_ckpts/study.db        the study, which --resume goes on with
  *     PROJECT/software/search_ckpts/log.json        every trial
  *     PROJECT/software/search_ckpts/best.json       the best, or the Pareto front
  *     PROJECT/software/search_ckpts/trial_N.toml    a configuration for each of the best
@@ -31,6 +32,8 @@ struct job {
     struct mase_classes classes;
     struct mase_objective objective;
     struct mase_search *search; /* owned */
+    struct mase_store *store;   /* owned */
+    const char *storage;        /* where it is */
     struct mase_study study;    /* owned */
     int64_t *best;              /* trials of the front */
     int64_t best_count;
@@ -87,8 +90,44 @@ static enum mase_status open_search(struct job *j, struct mase_err *err)
                                   .training = mase_cli_training(c),
                                   .workers = workers_of(c) };
     MASE_TRY(find_section(&o.section, c, err));
-    MASE_TRY(mase_search_new(&j->search, &o, err));
-    mase_search_describe(j->search, &j->study, "study");
+    return mase_search_new(&j->search, &o, err);
+}
+
+/* ---- the study ---- */
+
+static const char *study_name(const struct job *j)
+{
+    const char *name = mase_cli_text(j->c, MASE_CLI_study);
+    const char *slash = strrchr(j->project_dir, '/');
+    return name ? name : slash ? slash + 1 : j->project_dir;
+}
+
+static enum mase_status has_study(bool *has, struct job *j, const char *name, struct mase_err *err)
+{
+    const char *const *names;
+    int count;
+    MASE_TRY(mase_store_list(j->store, &j->c->arena, &names, &count, err));
+    *has = false;
+    for (int i = 0; i < count; i++)
+        *has |= mase_streq(names[i], name);
+    return MASE_OK;
+}
+
+/* One that is there already is gone on with: others may be at it. */
+static enum mase_status open_study(struct job *j, struct mase_err *err)
+{
+    const char *name = study_name(j);
+    bool has;
+    MASE_TRY(mase_make_dirs(j->dir, err));
+    MASE_TRY(mase_store_open(&j->store, j->storage, MASE_STORE_CREATE, err));
+    MASE_TRY(has_study(&has, j, name, err));
+    if (!has) {
+        mase_search_describe(j->search, &j->study, name);
+        return mase_store_create(j->store, &j->study, err);
+    }
+    MASE_TRY(mase_store_read(j->store, &j->study, name, err));
+    MASE_TRY(mase_search_check_study(j->search, &j->study, j->storage, err));
+    mase_info("Study '%s' of %s: %lld trials so far", name, j->storage, (long long)j->study.trials);
     return MASE_OK;
 }
 
@@ -109,9 +148,9 @@ static void show_trial(void *data, const struct mase_study *s, const struct mase
 static enum mase_status run_trials(struct job *j, struct mase_err *err)
 {
     const int64_t asked = mase_cli_value(j->c, MASE_CLI_trials)->i;
-    const struct mase_search_run_opts o = { .trials = asked > 0 ? asked : 0,
-                                            .ended = show_trial,
-                                            .data = j };
+    const struct mase_search_run_opts o = {
+        .store = j->store, .trials = asked > 0 ? asked : 0, .ended = show_trial, .data = j
+    };
     mase_progress_start(&j->bar, "search, trials", mase_search_trials(j->search, &o));
     const enum mase_status st = mase_search_run(j->search, &j->study, &o, err);
     mase_progress_end(&j->bar);
@@ -310,7 +349,10 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 {
     MASE_TRY(open_inputs(j, err));
     MASE_TRY(open_search(j, err));
-    MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, false, err));
+    MASE_TRY(
+        mase_cli_claim(&j->claim, j->c, j->project_dir, mase_cli_flag(j->c, MASE_CLI_resume), err));
+    MASE_TRY(open_study(j, err));
+    mase_cli_on_interrupt("\nch: interrupted; the same command with --resume goes on\n");
     MASE_TRY(run_trials(j, err));
     MASE_TRY(test_best(j, err));
     MASE_TRY(write_files(j, err));
@@ -332,10 +374,14 @@ enum mase_status mase_cli_search(struct mase_cli *c, struct mase_err *err)
     mase_cli_announce(c);
     MASE_TRY(mase_cli_find_project(&j.project_dir, c, err));
     j.dir = mase_path_join(&c->arena, j.project_dir, "software/search_ckpts");
+    j.storage = mase_cli_text(c, MASE_CLI_storage);
+    if (!j.storage)
+        j.storage = mase_path_join(&c->arena, j.dir, "study.db");
     j.files = mase_value_list(&c->arena);
     const enum mase_status st = run(&j, err);
     mase_cli_unclaim(&j.claim);
     mase_search_free(j.search);
+    mase_store_close(j.store);
     mase_study_release(&j.study);
     mase_work_close(&j.work);
     mase_dataset_close(j.data);
