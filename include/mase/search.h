@@ -33,6 +33,11 @@ struct mase_search;
 struct mase_search_opts {
     const struct mase_value *section;
     struct mase_graph *graph; /* with its weights; it stays as it is */
+    /* Open the network with these arguments of its constructor, with weights: the caller frees it.
+     * NULL: it has none. */
+    enum mase_status (*open_model)(void *data, const struct mase_value *arguments,
+                                   struct mase_graph **g, struct mase_err *err);
+    void *open_data;
     const struct mase_dataset *data;
     const struct mase_objective *objective;
     const int32_t *class_map; /* the network's class for each of the data's; NULL: the same */

@@ -5,21 +5,43 @@
 
 #include "ir/graph/graph_parts.h"
 #include "pass/support.h"
+#include "program/costs.h"
 #include "search/search_parts.h"
 
-void mase_candidate_init(struct mase_candidate *c, const struct mase_search *s)
+/* With the metadata that runners read. */
+static enum mase_status add_metadata(struct mase_candidate *c, struct mase_err *err)
 {
-    const struct mase_format_space *f = &s->formats;
-    *c = (struct mase_candidate){ .search = s, .graph = mase_graph_clone(s->opts.graph) };
+    struct mase_arena a = { 0 };
+    const struct mase_shape *sample = &mase_dataset_info(c->search->opts.data)->data.sample;
+    const struct mase_inputs in = mase_graph_inputs(&a, c->graph, sample, 1);
+    struct mase_manager m = { .env = { .inputs = in.item, .input_count = in.count } };
+    const enum mase_status st = mase_manager_run(&m, &c->graph, "add_common_metadata", NULL, err);
+    mase_manager_release(&m);
+    mase_arena_release(&a);
+    return st;
+}
+
+/* A copy of a network of the search, in the formats that it came with. */
+static enum mase_status take_variant(struct mase_candidate *c, int variant, struct mase_err *err)
+{
+    const struct mase_format_space *f = &c->search->formats;
+    c->variant = variant;
+    c->graph = mase_graph_clone(c->search->variants.graph[variant]);
     c->node = mase_new_array(&c->arena, struct mase_node *, (size_t)f->sites);
     c->quant = mase_new_array(&c->arena, const struct mase_quant *, (size_t)f->sites);
     mase_format_choices_init(&c->choices, f);
-    int i = 0, position = 0;
-    for (struct mase_node *n = c->graph->first; n; n = n->next, position++)
-        if (i < f->sites && f->site[i].position == position) {
-            c->quant[i] = mase_node_quant(n);
-            c->node[i++] = n;
-        }
+    for (int i = 0; i < f->sites; i++) {
+        c->node[i] = mase_graph_find(c->graph, f->site[i].node);
+        c->quant[i] = c->node[i] ? mase_node_quant(c->node[i]) : NULL;
+    }
+    return add_metadata(c, err);
+}
+
+enum mase_status mase_candidate_init(struct mase_candidate *c, const struct mase_search *s,
+                                     struct mase_err *err)
+{
+    *c = (struct mase_candidate){ .search = s };
+    return take_variant(c, 0, err);
 }
 
 static void drop_copy(struct mase_candidate *c)
@@ -42,14 +64,35 @@ struct mase_graph *mase_candidate_network(struct mase_candidate *c)
     return c->trained ? c->trained : c->graph;
 }
 
-void mase_candidate_release(struct mase_candidate *c)
+static void drop_variant(struct mase_candidate *c)
 {
     drop_copy(c);
     mase_predictor_free(c->predictor);
+    mase_costs_free(c->costs);
     mase_format_choices_release(&c->choices);
     mase_graph_free(c->graph);
     mase_arena_release(&c->arena);
+    c->predictor = NULL;
+    c->costs = NULL;
+    c->graph = NULL;
+}
+
+void mase_candidate_release(struct mase_candidate *c)
+{
+    drop_variant(c);
     *c = (struct mase_candidate){ 0 };
+}
+
+/* The network of a point, before its formats. */
+static enum mase_status follow_variant(struct mase_candidate *c, const double *x,
+                                       struct mase_err *err)
+{
+    const struct mase_search *s = c->search;
+    const int variant = mase_variants_index(&s->variants, &s->space, x);
+    if (variant == c->variant)
+        return MASE_OK;
+    drop_variant(c);
+    return take_variant(c, variant, err);
 }
 
 static void give(struct mase_node *n, const struct mase_quant *q)
@@ -85,7 +128,10 @@ enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
 {
     drop_copy(c);
     c->x = x;
+    MASE_TRY(follow_variant(c, x, err));
     for (int i = 0; i < c->search->formats.sites; i++) {
+        if (!c->node[i])
+            continue;
         const struct mase_format_choice *choice;
         MASE_TRY(mase_format_choose(&choice, &c->choices, i, c->node[i], x, err));
         if (mase_quant_equal(choice->quant, c->quant[i]))
@@ -101,6 +147,7 @@ enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
 void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c)
 {
     const struct mase_search *s = c->search;
+    mase_str_printf(out, "%d:", c->variant);
     for (int i = 0; i < s->training.count; i++)
         mase_str_printf(out, "%a,", c->x[s->training.first + i]);
     for (int i = 0; i < s->formats.sites; i++) {

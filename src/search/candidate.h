@@ -16,20 +16,23 @@
 struct mase_candidate {
     const struct mase_search *search;
     struct mase_graph *graph;           /* owned */
-    struct mase_node **node;            /* of the graph, for each of the space */
+    int variant;                        /* which of the search's networks it is */
+    struct mase_node **node;            /* of each site; NULL: the network has none */
     const struct mase_quant **quant;    /* what they have now; NULL: float */
     struct mase_format_choices choices; /* made so far */
     struct mase_predictor *predictor;   /* owned; NULL: to be made for the formats at hand */
+    struct mase_costs *costs;           /* of the graph, owned; NULL: not asked for */
     struct mase_graph *trained;         /* owned; NULL: no runner has trained the network */
     struct mase_predictor *of_trained;  /* owned; NULL: to be made */
     const double *x;                    /* the point, borrowed while it is measured */
     struct mase_study_run *run;         /* of the trial, for readings */
     struct mase_trial *trial;
-    struct mase_arena arena;
+    struct mase_arena arena; /* of what belongs to the variant */
 };
 
-/* A copy of the search's network. */
-void mase_candidate_init(struct mase_candidate *c, const struct mase_search *s);
+/* A copy of the first network of the search. */
+enum mase_status mase_candidate_init(struct mase_candidate *c, const struct mase_search *s,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_candidate_release(struct mase_candidate *c);
 /* Give the network the formats of a point. */
 enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,

@@ -20,6 +20,7 @@ struct calibration {
     const struct mase_calibrate_opts *opts;
     const struct mase_samples *samples;
     struct mase_inputs inputs;
+    int networks;
 };
 
 static bool has_auto(const struct mase_format_site *s, enum mase_operand o)
@@ -44,7 +45,7 @@ static void set_digits(int *digit, const struct mase_format_site *s, enum mase_o
 }
 
 static enum mase_status calibrate(struct mase_decision *d, const struct calibration *c,
-                                  int position, struct mase_err *err)
+                                  struct mase_err *err)
 {
     struct mase_arena scratch = { 0 };
     struct mase_pass_env env = { .scratch = &scratch,
@@ -53,23 +54,17 @@ static enum mase_status calibrate(struct mase_decision *d, const struct calibrat
                                  .input_count = c->inputs.count };
     struct mase_decision *list =
         mase_new_array(&scratch, struct mase_decision, (size_t)c->g->node_count);
-    int i = 0;
-    for (struct mase_node *n = c->g->first; n; n = n->next, i++)
+    int i = 0, at = 0;
+    for (struct mase_node *n = c->g->first; n; n = n->next, i++) {
         list[i] = (struct mase_decision){ .node = n, .reason = MASE_NOT_NAMED };
-    list[position] = *d;
+        at = n == d->node ? i : at;
+    }
+    list[at] = *d;
     const enum mase_status st = mase_calibrate(list, i, c->g, c->opts, &env, err);
     if (!st)
-        d->quant = list[position].quant;
+        d->quant = list[at].quant;
     mase_arena_release(&scratch);
     return st;
-}
-
-static struct mase_node *node_at(const struct mase_graph *g, int position)
-{
-    struct mase_node *n = g->first;
-    while (position--)
-        n = n->next;
-    return n;
 }
 
 /* Choice number `index` of an operand, and with it whatever else the configuration has. */
@@ -85,9 +80,9 @@ static enum mase_status find(struct mase_format_site *s, enum mase_operand o, in
                        index % mase_format_site_indices(s, (enum mase_operand)other));
     set_digits(digit, s, o, index);
     enum mase_status st = mase_format_site_bind(&d, &a, mase_format_site_combine(&a, s, digit),
-                                                node_at(c->g, s->position), err);
+                                                mase_graph_find(c->g, s->node), err);
     if (!st && d.pending)
-        st = calibrate(&d, c, s->position, err);
+        st = calibrate(&d, c, err);
     for (int k = 0; !st && d.reason != MASE_SAYS_NA && k < MASE_OPERAND_COUNT; k++) {
         const struct mase_format **found = s->found[k];
         if (found)
@@ -106,6 +101,11 @@ static enum mase_status begin(struct mase_format_site *s, const struct calibrati
         const int64_t count = mase_format_site_indices(s, (enum mase_operand)o);
         if (!has_auto(s, (enum mase_operand)o))
             continue;
+        if (c->networks > 1)
+            return mase_fail_at(err, MASE_EUNSUPPORTED, s->config->at,
+                                "%s: \"auto\" is not available where the arguments of the network "
+                                "vary",
+                                s->node);
         if (count > MOST_FOUND)
             return mase_fail_at(err, MASE_ELIMIT, s->config->at,
                                 "%s: %s has %lld choices to be found by calibration; at most %d",
@@ -128,12 +128,15 @@ static enum mase_status find_all(struct mase_format_site *s, const struct calibr
 }
 
 enum mase_status mase_format_space_calibrate(struct mase_format_space *f, struct mase_arena *a,
-                                             struct mase_graph *g,
+                                             const struct mase_variants *networks,
                                              const struct mase_calibrate_opts *o,
                                              const struct mase_samples *samples,
                                              const struct mase_shape *sample, struct mase_err *err)
 {
-    const struct calibration c = { a, g, o, samples, mase_graph_inputs(a, g, sample, 1) };
+    struct mase_graph *g = networks->graph[0];
+    const struct calibration c = {
+        a, g, o, samples, mase_graph_inputs(a, g, sample, 1), networks->count
+    };
     const enum mase_log_level level = mase_log_get_level();
     enum mase_status st = MASE_OK;
     mase_log_set_level(MASE_WARNING); /* a line for each would be hundreds */

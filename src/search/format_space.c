@@ -158,10 +158,10 @@ static enum mase_status check_choices(const struct mase_value *lists, struct mas
 }
 
 static void add_site(struct mase_format_space *f, struct mase_space *space, struct mase_arena *a,
-                     const struct mase_node *n, int position, const struct mase_value *lists)
+                     const struct mase_node *n, const struct mase_value *lists)
 {
-    f->site[f->sites++] = (struct mase_format_site){ .node = n->name,
-                                                     .position = position,
+    f->site = mase_arena_grow(a, f->site, f->sites, &f->cap, sizeof *f->site);
+    f->site[f->sites++] = (struct mase_format_site){ .node = mase_arena_strdup(a, n->name),
                                                      .config = lists,
                                                      .first = space->count,
                                                      .combinations = 1 };
@@ -201,14 +201,21 @@ static struct mase_value *default_choices(struct mase_arena *a, const struct mas
                  : NULL;
 }
 
+static const struct mase_format_site *find_site(const struct mase_format_space *f, const char *node)
+{
+    for (int i = 0; i < f->sites; i++)
+        if (mase_streq(f->site[i].node, node))
+            return &f->site[i];
+    return NULL;
+}
+
 static enum mase_status add_sites(struct mase_format_space *f, struct mase_space *space,
                                   struct mase_arena *a, struct mase_rules *r,
                                   const struct mase_graph *g, const struct mase_value *seed,
                                   struct mase_err *err)
 {
-    int position = 0;
     MASE_TRY(mase_rules_check_nodes(r, g, err));
-    for (struct mase_node *n = g->first; n; n = n->next, position++) {
+    for (struct mase_node *n = g->first; n; n = n->next) {
         struct mase_rule *rule = NULL;
         if (mase_ops[n->op].quantisable)
             MASE_TRY(mase_rules_pick(r, &rule, n, err));
@@ -216,7 +223,14 @@ static enum mase_status add_sites(struct mase_format_space *f, struct mase_space
             continue;
         const struct mase_value *lists = mase_value_get(mase_value_get(seed, rule->key), "config");
         MASE_TRY(check_choices(lists, n, err));
-        add_site(f, space, a, n, position, lists);
+        const struct mase_format_site *other = find_site(f, n->name);
+        if (other && other->config != lists)
+            return mase_fail_at(err, MASE_EVALUE, lists->at,
+                                "%s falls under different sections in networks of different "
+                                "arguments",
+                                n->name);
+        if (!other)
+            add_site(f, space, a, n, lists);
     }
     return MASE_OK;
 }
@@ -226,15 +240,11 @@ enum mase_status mase_format_space_read(struct mase_format_space *f, struct mase
                                         const char *by, const struct mase_value *seed,
                                         struct mase_err *err)
 {
-    if (!seed) {
-        *f = (struct mase_format_space){ 0 };
+    if (!seed)
         return MASE_OK;
-    }
     const struct mase_rules_opts o = { by, "usual", first_choices(a, seed),
                                        default_choices(a, seed) };
     struct mase_rules r = { 0 };
-    *f = (struct mase_format_space){ .site = mase_new_array(a, struct mase_format_site,
-                                                            (size_t)g->node_count) };
     enum mase_status st = mase_rules_init(&r, a, &o, err);
     if (!st)
         st = add_sites(f, space, a, &r, g, seed, err);

@@ -20,6 +20,8 @@
 #include <mase/graph.h>
 #include <mase/study.h>
 
+#include "search/variants.h"
+
 /* "weight_width" is the parameter "width" of the operand weight. False: the key names no operand.
  */
 bool mase_operand_key(enum mase_operand *o, const char **parameter, const char *key);
@@ -28,7 +30,6 @@ bool mase_format_has_parameter(enum mase_quant_kind kind, const char *parameter)
 /* A node whose formats vary. */
 struct mase_format_site {
     const char *node;
-    int position;                    /* of the node in the graph */
     const struct mase_value *config; /* KEY: a list of choices */
     int first;                       /* dimension; there is one for each key */
     int64_t combinations;
@@ -39,18 +40,20 @@ struct mase_format_site {
 
 struct mase_format_space {
     struct mase_format_site *site;
-    int sites;
+    int sites, cap;
 };
 
-/* The sites of g under the sections of `seed`, and their dimensions, added to space. Every choice
- * is checked with the first choice of the others. */
+/* Add the sites of g under the sections of `seed` (NULL: none), and their dimensions to space.
+ * Nodes of one name in several networks are one site. Every choice is checked with the first choice
+ * of the others. */
 enum mase_status mase_format_space_read(struct mase_format_space *f, struct mase_space *space,
                                         struct mase_arena *a, const struct mase_graph *g,
                                         const char *by, const struct mase_value *seed,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* Find what is "auto" on these samples, whose shape is `sample` (format_auto.c). */
+/* Find what is "auto" on these samples, whose shape is `sample` (format_auto.c). Of several
+ * networks it would be different in each: that is refused. */
 enum mase_status mase_format_space_calibrate(struct mase_format_space *f, struct mase_arena *a,
-                                             struct mase_graph *g,
+                                             const struct mase_variants *networks,
                                              const struct mase_calibrate_opts *o,
                                              const struct mase_samples *samples,
                                              const struct mase_shape *sample,

@@ -34,27 +34,12 @@ static void set_up_study(struct mase_search *s)
                                           .window = c->window };
 }
 
-/* A copy with the metadata that runners read. */
-static enum mase_status init_candidate(struct mase_candidate *c, const struct mase_search *s,
-                                       struct mase_err *err)
-{
-    struct mase_arena a = { 0 };
-    const struct mase_shape *sample = &mase_dataset_info(s->opts.data)->data.sample;
-    mase_candidate_init(c, s);
-    const struct mase_inputs in = mase_graph_inputs(&a, c->graph, sample, 1);
-    struct mase_manager m = { .env = { .inputs = in.item, .input_count = in.count } };
-    const enum mase_status st = mase_manager_run(&m, &c->graph, "add_common_metadata", NULL, err);
-    mase_manager_release(&m);
-    mase_arena_release(&a);
-    return st;
-}
-
 static enum mase_status open_candidates(struct mase_search *s, struct mase_err *err)
 {
     s->workers = s->opts.workers > 1 ? s->opts.workers : 1;
     s->candidate = mase_new_array(&s->arena, struct mase_candidate, (size_t)s->workers);
     for (int i = 0; i < s->workers; i++)
-        MASE_TRY(init_candidate(&s->candidate[i], s, err));
+        MASE_TRY(mase_candidate_init(&s->candidate[i], s, err));
     return MASE_OK;
 }
 
@@ -71,22 +56,30 @@ static enum mase_status prepare_runners(struct mase_search *s, struct mase_err *
     return MASE_OK;
 }
 
+/* Everything that may vary, as dimensions of one space. */
+static enum mase_status read_space(struct mase_search *s, struct mase_err *err)
+{
+    const struct mase_search_config *c = &s->config;
+    const struct mase_samples samples = mase_work_samples(s->opts.data, s->opts.batch_size);
+    MASE_TRY(mase_variants_open(&s->variants, &s->space, &s->arena, &s->opts, c->model, err));
+    for (int i = 0; i < s->variants.count; i++)
+        MASE_TRY(mase_format_space_read(&s->formats, &s->space, &s->arena, s->variants.graph[i],
+                                        c->by, c->seed, err));
+    MASE_TRY(mase_option_space_read(&s->training, &s->space, &s->arena, "train", c->training, err));
+    return mase_format_space_calibrate(&s->formats, &s->arena, &s->variants, &c->calibrate,
+                                       &samples, &mase_dataset_info(s->opts.data)->data.sample,
+                                       err);
+}
+
 static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
     MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, err));
-    if (mase_format_space_read(&s->formats, &s->space, &s->arena, s->opts.graph, c->by, c->seed,
-                               err))
-        return mase_wrap(err, "search: search_space");
     if (c->training && !mase_search_trains(s))
         return mase_fail_at(err, MASE_EVALUE, c->training->at,
                             "search: search_space: train varies what the runner basic_train does, "
                             "which is not there");
-    if (mase_option_space_read(&s->training, &s->space, &s->arena, "train", c->training, err))
-        return mase_wrap(err, "search: search_space");
-    const struct mase_samples samples = mase_work_samples(s->opts.data, s->opts.batch_size);
-    if (mase_format_space_calibrate(&s->formats, &s->arena, s->opts.graph, &c->calibrate, &samples,
-                                    &mase_dataset_info(s->opts.data)->data.sample, err))
+    if (read_space(s, err))
         return mase_wrap(err, "search: search_space");
     if (!s->space.count)
         return mase_fail_at(err, MASE_EVALUE, s->opts.section->at,
@@ -118,6 +111,7 @@ void mase_search_free(struct mase_search *s)
     for (int i = 0; i < s->workers && s->candidate; i++)
         if (s->candidate[i].graph)
             mase_candidate_release(&s->candidate[i]);
+    mase_variants_close(&s->variants);
     mase_known_release(&s->known);
     mase_arena_release(&s->arena);
     mase_xfree(s);
@@ -322,6 +316,16 @@ static struct mase_value *scaled_metrics(struct mase_arena *a, const struct mase
     return v;
 }
 
+static void note_options(struct mase_value *v, struct mase_arena *a, const char *key,
+                         const struct mase_search *s, const struct mase_option_space *o,
+                         const struct mase_trial *t)
+{
+    struct mase_value *options = mase_value_table(a);
+    mase_option_space_set(options, a, o, &s->space, t->x);
+    if (o->count)
+        mase_value_set(a, v, key, options);
+}
+
 static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_search *s,
                  const double *found)
 {
@@ -332,11 +336,8 @@ static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_s
                    metrics_of(a, &s->config, MASE_RUNNER_HARDWARE, found));
     mase_value_set(a, v, "scaled_metrics", scaled_metrics(a, &s->config, found));
     mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, t->x));
-    if (s->training.count) {
-        struct mase_value *options = mase_value_table(a);
-        mase_option_space_set(options, a, &s->training, &s->space, t->x);
-        mase_value_set(a, v, "sampled_options", options);
-    }
+    note_options(v, a, "sampled_arguments", s, &s->variants.arguments, t);
+    note_options(v, a, "sampled_options", s, &s->training, t);
     t->user = v;
 }
 

@@ -45,7 +45,7 @@ static const struct mase_opt search_rows[] = {
 
 struct space {
     const char *name;
-    const struct mase_value *setup, *seed, *train;
+    const struct mase_value *setup, *seed, *train, *model;
 };
 static const struct mase_opt space_rows[] = {
     { .key = "name",
@@ -56,6 +56,8 @@ static const struct mase_opt space_rows[] = {
       .help = "the kind of space" },
     MASE_OPT_VALUE(struct space, setup, "setup", "how seeds are looked up"),
     MASE_OPT_VALUE(struct space, seed, "seed", "choices by node name or operation"),
+    MASE_OPT_VALUE(struct space, model, "model",
+                   "arguments of the network's constructor: lists or ranges of integers"),
     MASE_OPT_VALUE(struct space, train, "train", "options of ch train: lists or ranges"),
     { 0 },
 };
@@ -252,7 +254,7 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(mase_opts_bind(&space, sizeof space, space_rows, v, a, err));
     MASE_TRY(may_table(space.setup, "setup", err));
     MASE_TRY(mase_opts_bind(&setup, sizeof setup, space_setup_rows, space.setup, a, err));
-    if (!space.train || space.seed)
+    if ((!space.train && !space.model) || space.seed)
         MASE_TRY(need_table(space.seed, "seed", v, err));
     for (int i = 0; space.seed && i < space.seed->count; i++) {
         struct seed seed;
@@ -266,7 +268,9 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(mase_opts_bind(&c->calibrate, sizeof c->calibrate, mase_calibrate_rows,
                             setup.calibrate, a, err));
     MASE_TRY(may_table(space.train, "train", err));
+    MASE_TRY(may_table(space.model, "model", err));
     c->training = space.train;
+    c->model = space.model;
     c->by = setup.by;
     c->seed = space.seed;
     return MASE_OK;

@@ -31,6 +31,7 @@ struct mase_search_config {
     const char *by;                       /* what keys of the seed name */
     const struct mase_value *seed;        /* KEY.config: lists of choices */
     struct mase_calibrate_opts calibrate; /* how "auto" is found */
+    const struct mase_value *model;       /* arguments of the constructor that vary; NULL: none */
     const struct mase_value *training;    /* options of ch train that vary; NULL: none */
     const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;

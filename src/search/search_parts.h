@@ -8,11 +8,13 @@
 #include "search/known.h"
 #include "search/option_space.h"
 #include "search/search_config.h"
+#include "search/variants.h"
 
 struct mase_search {
     struct mase_search_opts opts;
     struct mase_search_config config;
     struct mase_format_space formats;
+    struct mase_variants variants;
     struct mase_option_space training;
     struct mase_space space;
     struct mase_study_setup setup;

@@ -72,6 +72,53 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* As Python writes it. */
+static void add_python(struct mase_str *out, const struct mase_value *v)
+{
+    if (v->kind == MASE_NONE)
+        mase_str_add(out, "None");
+    else if (v->kind == MASE_BOOL)
+        mase_str_add(out, v->b ? "True" : "False");
+    else
+        mase_json_print(out, v, 0);
+}
+
+/* net.py:Net(depth=2) and width = 16: net.py:Net(depth=2, width=16). */
+static const char *with_arguments(struct mase_arena *a, const char *model,
+                                  const struct mase_value *arguments)
+{
+    struct mase_str text = { 0 };
+    const size_t n = strlen(model);
+    const bool has = n && model[n - 1] == ')', empty = has && n > 1 && model[n - 2] == '(';
+    mase_str_addn(&text, model, has ? n - 1 : n);
+    for (int i = 0; i < arguments->count; i++) {
+        mase_str_add(&text, i || (has && !empty) ? ", " : has ? "" : "(");
+        mase_str_printf(&text, "%s=", arguments->keys[i]);
+        add_python(&text, arguments->items[i]);
+    }
+    mase_str_addc(&text, ')');
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+/* Weights are drawn: no file has those of every width. */
+static enum mase_status open_model(void *data, const struct mase_value *arguments,
+                                   struct mase_graph **g, struct mase_err *err)
+{
+    struct job *j = data;
+    struct mase_opened w;
+    struct mase_work_choice o = j->work.choice;
+    o.model = with_arguments(&j->c->arena, o.model, arguments);
+    o.weights = NULL;
+    MASE_TRY(mase_work_find(&w, &o, err));
+    const enum mase_status st = mase_work_build(&w, &mase_dataset_info(j->data)->data, err);
+    *g = st ? NULL : w.graph;
+    w.graph = st ? w.graph : NULL;
+    mase_work_close(&w);
+    return st;
+}
+
 static int workers_of(const struct mase_cli *c)
 {
     const int64_t asked = mase_cli_value(c, MASE_CLI_workers)->i;
@@ -90,6 +137,10 @@ static enum mase_status open_search(struct job *j, struct mase_err *err)
                                   .training = mase_cli_training(c),
                                   .workers = workers_of(c) };
     MASE_TRY(find_section(&o.section, c, err));
+    if (j->work.word.kind == MASE_WORD_SOURCE) {
+        o.open_model = open_model;
+        o.open_data = j;
+    }
     return mase_search_new(&j->search, &o, err);
 }
 
