@@ -2,8 +2,8 @@
  * args.c - the command line, word by word.
  *
  * --option value, --option=value, -h; options and positionals in any order; "--" ends the options.
- * Option names mean the same for every command, so words are understood before the command is
- * known, and only then is it asked whether it takes them.
+ * An option name has one meaning in all commands, so words are parsed before the command is known;
+ * afterwards each option is checked against the command.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static enum mase_status fail_unknown(const char *word, struct mase_err *err)
             if (n < 2 * MASE_CLI_COUNT)
                 names[n++] = s;
     }
-    /* a single letter is near every other */
+    /* a single letter resembles every other */
     const int comparable = strlen(word) > 2 ? n : 0;
     mase_fail_unknown(
         err, MASE_NOWHERE,
@@ -44,7 +44,7 @@ static enum mase_status fail_unknown(const char *word, struct mase_err *err)
     return MASE_EVALUE;
 }
 
-/* The text an option takes: after its '=', or the next word. --info may go without. */
+/* Read the value of an option: after '=', or the next word. --info may have none. */
 static enum mase_status take_value(const char **text, struct words *w, int id, const char *spelt,
                                    const char *attached, struct mase_err *err)
 {
@@ -123,8 +123,8 @@ static enum mase_status read_words(struct mase_cli *c, struct words *w, struct m
     return MASE_OK;
 }
 
-/* An action's operands are the model and the dataset, behind a target if its row begins with one.
- */
+/* The operands of an action are the model and the dataset, after a target if the command's row
+ * begins with one. */
 static enum mase_status take_operands(struct mase_cli *c, struct mase_err *err)
 {
     static const enum mase_cli_option_id positional[] = { MASE_CLI_model, MASE_CLI_dataset };

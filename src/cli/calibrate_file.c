@@ -1,6 +1,6 @@
 /*
- * calibrate_file.c - calibrated.toml: a configuration by which train, test and transform run the
- * network that was calibrated. Each format stands below the figures that led to it.
+ * calibrate_file.c - calibrated.toml: write a configuration with which train, test and transform
+ * run the calibrated network. Comments give the figures of each format.
  */
 #include "cli/command/cmd_calibrate.h"
 
@@ -28,7 +28,7 @@ static void add_options(struct mase_arena *a, struct mase_value *top,
     mase_value_set(a, top, "load_name", mase_value_string(a, f->network));
 }
 
-/* By its name, its layers, or as the folder. */
+/* Add the model: its name, its layers, or the folder of the network. */
 static void add_model(struct mase_arena *a, struct mase_value *top,
                       const struct mase_cli_calibrated *f)
 {
@@ -51,7 +51,7 @@ static void add_sections(struct mase_arena *a, struct mase_value *top, const str
 
 /* ---- passes ---- */
 
-/* A table inside [passes.NAME], printed as a section. */
+/* Print a table inside [passes.NAME] as a section. */
 static void print_section(struct mase_str *out, struct mase_arena *a, const char *const *path,
                           struct mase_value *inner)
 {
@@ -79,7 +79,7 @@ static void print_figures(struct mase_str *out, const struct mase_value *v)
                     figure(v, "mse"), figure(v, "sqnr_db"), 100 * figure(v, "saturated"));
 }
 
-/* Of every run of the pass. */
+/* Print the figures of all runs of the pass. */
 static void print_node_figures(struct mase_str *out, const struct mase_value *results,
                                const char *node)
 {
@@ -92,7 +92,7 @@ static void print_node_figures(struct mase_str *out, const struct mase_value *re
     }
 }
 
-/* An operand of a layer that stays in float must say so, or it would be asked for its format. */
+/* An operand in float needs "none", since a missing format is an error. */
 static void name_floats(struct mase_arena *a, struct mase_value *config, const struct mase_node *n)
 {
     static const enum mase_operand of[] = { MASE_WEIGHT, MASE_BIAS };

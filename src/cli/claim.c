@@ -1,8 +1,8 @@
 /*
- * claim.c - a run's place in its project, which is its own while it runs.
+ * claim.c - lock a project while a run writes to it.
  *
- * A project holds the latest run of every action. What an earlier run of the same action made is
- * set aside first, in the first free PROJECT/version_N, which looks like a project: nothing is ever
+ * A project holds the latest run of every action. Results of an earlier run of the same action are
+ * moved first, to the first free PROJECT/version_N, which is a project itself: nothing is
  * overwritten, and every command takes that folder as it takes this one. A run that goes on where
  * it stopped keeps its files.
  *
@@ -25,12 +25,12 @@
 
 enum { MOST_PATHS = 6 };
 
-/* What an action leaves in its project; the first is its folder. */
+/* Paths in a project that an action writes; the first is its folder. */
 struct action {
     const char *name, *folder;
-    const char *paths[MOST_PATHS]; /* that are set aside */
-    bool shared;                   /* it does not write run.json of the project */
-    bool waits;                    /* it writes for a moment only: whoever comes second waits */
+    const char *paths[MOST_PATHS]; /* moved aside before the next run */
+    bool shared;                   /* the action does not write the project's run.json */
+    bool waits;                    /* the action writes briefly: a second run waits for the lock */
 };
 static const struct action actions[] = {
     { .name = "train",
@@ -42,7 +42,7 @@ static const struct action actions[] = {
       .folder = "software/calibrate",
       .paths = { "software/calibrate" },
       .shared = true },
-    /* results of single configurations stay for the next sweep to use */
+    /* results of configurations stay for the next sweep */
     { .name = "sweep",
       .folder = "software/sweep",
       .paths = { "software/sweep/sweep.csv", "software/sweep/sweep.svg", "software/sweep/seeds.csv",
@@ -78,8 +78,8 @@ static bool exists(const char *path)
 
 /* ---- locks ---- */
 
-/* A descriptor that holds the lock, or -1: someone else has it. Where there are no locks, the
- * descriptor does without. */
+/* Lock a folder; returns a descriptor, or -1 if another process holds the lock. On file systems
+ * without locks the descriptor alone. */
 static int lock_folder(const char *path, bool wait, struct mase_err *err, enum mase_status *st)
 {
     const int fd = mase_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -95,7 +95,7 @@ static int lock_folder(const char *path, bool wait, struct mase_err *err, enum m
 
 /* ---- records ---- */
 
-/* A record of a run, or NULL. */
+/* Read the record of a run, or NULL. */
 static const struct mase_value *read_record(struct mase_arena *a, const char *dir)
 {
     struct mase_value *v;
@@ -109,15 +109,15 @@ static const char *text_of(const struct mase_value *record, const char *path)
     return v && v->kind == MASE_STRING ? v->s : NULL;
 }
 
-/* ---- what was there ---- */
+/* ---- move earlier results ---- */
 
-/* An earlier run on its way to a folder of its own. */
+/* Moving an earlier run to a folder of its own. */
 struct move {
     struct mase_cli *c;
-    const char *from, *to; /* projects; to is NULL until something moves */
+    const char *from, *to; /* project folders; to is NULL until something is moved */
 };
 
-/* The first version_N that is not there, made. */
+/* Create the first version_N that does not exist. */
 static enum mase_status make_version(struct move *m, struct mase_err *err)
 {
     for (int n = 0; !m->to; n++) {
@@ -130,7 +130,7 @@ static enum mase_status make_version(struct move *m, struct mase_err *err)
     return MASE_OK;
 }
 
-/* What this run loads may be what moves. */
+/* If --load names a path that moves, change it. */
 static void follow_load(struct move *m, const char *from, const char *to)
 {
     struct mase_arena *a = &m->c->arena;
@@ -161,7 +161,7 @@ static enum mase_status move_path(struct move *m, const char *name, const char *
     return MASE_OK;
 }
 
-/* Does the folder of an action hold anything? Making a project makes empty ones. */
+/* Is the folder of an action empty? Creating a project creates empty folders. */
 static bool is_empty(const char *path)
 {
     DIR *dir = opendir(path);
@@ -173,7 +173,7 @@ static bool is_empty(const char *path)
     return empty;
 }
 
-/* A test or a prediction is of the network that moves: it goes with it. */
+/* Results of tests and predictions move with the network that they are of. */
 static enum mase_status move_dependents(struct move *m, const struct action *act,
                                         struct mase_err *err)
 {
@@ -213,7 +213,7 @@ static enum mase_status set_aside(struct move *m, const struct action *act, stru
     return MASE_OK;
 }
 
-/* ---- what was left by runs that were killed ---- */
+/* ---- clean up after killed runs ---- */
 
 enum { DEEPEST = 8 };
 
@@ -238,7 +238,7 @@ static void tidy(const char *path, int depth)
     mase_arena_release(&a);
 }
 
-/* ---- claims ---- */
+/* ---- claim, release ---- */
 
 static enum mase_status lock_action(struct mase_cli_claim *claim, const char *folder,
                                     const struct action *act, struct mase_err *err)
@@ -290,7 +290,7 @@ static enum mase_status claim_folder(struct mase_cli_claim *claim, struct mase_c
     if (!again)
         MASE_TRY(set_aside(&m, act, err));
     MASE_TRY(mase_make_dirs(folder, err));
-    unlock(claim); /* the folder may be another now */
+    unlock(claim); /* another process may have replaced the folder */
     return lock_action(claim, folder, act, err);
 }
 
@@ -316,13 +316,13 @@ void mase_cli_unclaim(struct mase_cli_claim *claim)
 {
     for (int i = 4; i-- > 0;)
         if (claim->made[i])
-            rmdir(claim->made[i]); /* what holds something stays */
+            rmdir(claim->made[i]); /* fails if the folder is not empty */
     unlock(claim);
 }
 
 /* ---- the record ---- */
 
-/* A record of another action goes to the folder of that one. */
+/* Move a record of another action to the folder of that action. */
 static enum mase_status make_room(struct mase_cli *c, const char *project_dir, struct mase_err *err)
 {
     struct mase_arena *a = &c->arena;
@@ -330,7 +330,7 @@ static enum mase_status make_room(struct mase_cli *c, const char *project_dir, s
     const char *name = text_of(read_record(a, project_dir), "action");
     const struct action *act = name ? find_action(name) : NULL;
     if (name && mase_streq(name, c->command->name))
-        return MASE_OK; /* of this run, which went on */
+        return MASE_OK; /* record of this run, which was resumed */
     const char *folder = act ? mase_path_join(a, project_dir, act->folder) : NULL;
     if (!folder || !mase_is_dir(folder))
         return move_path(&m, "run.json", "run.json", err);

@@ -1,5 +1,5 @@
 /*
- * cli.h - one run of ch: what was asked for, and the functions that do it.
+ * cli.h - the state of one run of ch, and functions that commands share.
  *
  * main parses the command line into a struct mase_cli and calls the command's handler. Results go
  * to stdout, the log to stderr; a failure travels up to main as a struct mase_err and is printed
@@ -21,12 +21,13 @@ typedef enum mase_status mase_cli_run_fn(struct mase_cli *c, struct mase_err *er
 struct mase_cli_command {
     const char *name;
     mase_cli_run_fn *run;
-    const char *operands; /* as usage prints them */
+    const char *operands; /* for the usage line */
     enum mase_cli_kind kind;
     const char *help;
 };
 extern const struct mase_cli_command mase_cli_commands[]; /* ends with a NULL name */
-extern const char *const mase_cli_later[]; /* known actions not in this version, NULL ends */
+extern const char
+    *const mase_cli_later[]; /* actions of the original that are missing, ended by NULL */
 
 struct mase_cli {
     struct mase_arena arena; /* owns everything below */
@@ -37,32 +38,32 @@ struct mase_cli {
     int operand_count;
     struct mase_cli_setting setting[MASE_CLI_COUNT];
     struct mase_value *config;    /* the configuration file with --set applied; NULL: none */
-    struct mase_pass_runs passes; /* what its section [passes] asks for */
-    struct mase_sheets sheets;    /* what is printed, in the format asked for */
+    struct mase_pass_runs passes; /* passes of its section [passes] */
+    struct mase_sheets sheets;    /* tables to print, in the format that the user chose */
 };
 
-/* command.c: by name; unknown or not in this version is an error that says what there is. */
+/* command.c: find a command; an unknown or missing one fails with the list of commands. */
 enum mase_status mase_cli_command_find(const struct mase_cli_command **out, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;
 bool mase_cli_command_takes(const struct mase_cli_command *cmd, const struct mase_cli_option *o);
 bool mase_cli_command_uses(const struct mase_cli_command *cmd, const struct mase_cli_option *o);
 
-/* args.c: the command line into c. Options and positionals may come in any order. */
+/* args.c: parse the command line into c. Options and positionals may come in any order. */
 enum mase_status mase_cli_parse(struct mase_cli *c, int argc, char **argv,
                                 struct mase_err *err) MASE_MUST_CHECK;
 void mase_cli_release(struct mase_cli *c);
 
-/* settings.c: read --config, apply --set, check every key, fill the file column of c->setting;
- * then put the merged log level into force and turn positives that are not into None. */
+/* settings.c: read --config, apply --set, check every key, and set the file values of c->setting;
+ * then set the log level, and turn values of 0 or less of positive options into None. */
 enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
-/* What an option comes to, once what its words name has been found: nobody typed it. */
+/* Set the value that the run found for an option, without marking it as typed. */
 void mase_cli_settle(struct mase_cli *c, enum mase_cli_option_id id, struct mase_value *v);
-/* Is it said, by whoever runs the program, or by what that was found to stand for? */
+/* Is the option given by the user, or settled by the run? */
 bool mase_cli_is_said(const struct mase_cli *c, enum mase_cli_option_id id);
-/* An operand names the dataset. */
+/* Set the option --dataset from an operand. */
 enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* One --set, "KEY=VALUE", over the configuration. */
+/* Apply one --set, "KEY=VALUE", to the configuration. */
 enum mase_status mase_cli_set(struct mase_cli *c, const char *text,
                               struct mase_err *err) MASE_MUST_CHECK;
 /* Load the plugins of the command line and the configuration. mase_cli_merge calls it. */
@@ -71,23 +72,23 @@ enum mase_status mase_cli_load_plugins(const struct mase_cli *c,
 const struct mase_value *mase_cli_value(const struct mase_cli *c, enum mase_cli_option_id id);
 const char *mase_cli_text(const struct mase_cli *c, enum mase_cli_option_id id); /* NULL for None */
 bool mase_cli_flag(const struct mase_cli *c, enum mase_cli_option_id id);
-/* Options of training that have one value, by their names: what mase_train_rows are bound to. */
+/* Options of training that have one value, by name, to be bound to mase_train_rows. */
 struct mase_value *mase_cli_training(struct mase_cli *c);
 
-/* config_table.c: the merged options as a table; colour greys values that lost. */
+/* config_table.c: the options as a table; colour: print overridden values in grey. */
 struct mase_table mase_cli_config_table(struct mase_arena *a, const struct mase_cli *c,
                                         bool colour);
 
-/* value_lists.c: does this text give an option of training several values, or name several models?
- * If so it is read when the command is known. */
+/* value_lists.c: does this text give several values to an option of training, or name several
+ * models? It is parsed when the command is known. */
 bool mase_cli_is_list(enum mase_cli_option_id id, const char *text);
-/* Read such texts; for a command that takes none of them, say what is wrong with the first. */
+/* Parse such texts; fail if the command takes no lists. */
 enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
-/* Read that of one option, whose setting has the text. */
+/* Parse the list of one option, whose setting has the text. */
 enum mase_status mase_cli_read_list(struct mase_cli *c, enum mase_cli_option_id id,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* Does a value of the configuration file give several to a command that takes them? It becomes the
- * file's setting. */
+/* Is a value of the configuration file a list, for a command that takes lists? Then set it as the
+ * option's file value. */
 bool mase_cli_is_axis(const struct mase_cli *c, enum mase_cli_option_id id,
                       const struct mase_value *v);
 enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id id,
@@ -95,14 +96,13 @@ enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id
                                      struct mase_err *err) MASE_MUST_CHECK;
 
 /* help.c */
-void mase_cli_help(struct mase_str *out,
-                   const struct mase_cli_command *cmd); /* NULL: of ch itself */
-/* An option's help with what it allows and its default. */
+void mase_cli_help(struct mase_str *out, const struct mase_cli_command *cmd); /* NULL: help of ch */
+/* The help of an option, with its range and default. */
 void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o);
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text);
 mase_cli_run_fn mase_cli_help_command;
 
-/* cmd_passes.c: a pass by name; unknown is an error with the nearest. */
+/* cmd_passes.c: find a pass; an unknown one fails with the nearest name. */
 struct mase_pass;
 enum mase_status mase_cli_find_pass(const struct mase_pass **p, const char *name,
                                     struct mase_err *err) MASE_MUST_CHECK;
@@ -113,27 +113,27 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
     mase_cli_man, mase_cli_explain, mase_cli_diff, mase_cli_weights_command, mase_cli_trace,
     mase_cli_convert, mase_cli_show, mase_cli_report, mase_cli_calibrate, mase_cli_prune,
     mase_cli_verify, mase_cli_emit, mase_cli_search;
-/* cmd_transform.c: the passes that c has, on its model; the result saved. */
+/* cmd_transform.c: run the passes of c on its model, and save the result. */
 enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 
-/* interrupt.c: from now on, say this line when the user ends the program; it is kept. */
+/* interrupt.c: print this line when the user interrupts the program; text is not copied. */
 void mase_cli_on_interrupt(const char *text);
 
-/* output.c: text or a value to stdout, whatever the format. */
+/* output.c: print text to stdout, whatever the format. */
 void mase_cli_put(const struct mase_str *text);
 void mase_cli_put_json(const struct mase_value *v);
-/* Does --format, or --json, ask for JSON? */
+/* Does the user want JSON, by --format or --json? */
 bool mase_cli_wants_json(const struct mase_cli *c);
-/* The table of a listing. */
+/* Print a table. */
 void mase_cli_put_table(struct mase_cli *c, const struct mase_table *t);
-/* A table of names and values: as text one line each, without a heading. */
+/* Print a table of names and values; as text one line for each, without a heading. */
 void mase_cli_put_pairs(struct mase_cli *c, const struct mase_table *t);
-/* All that a command has to say: json is one object by key, or the list itself when there is one
- * sheet. */
+/* Print all results of a command. JSON is one object with the sheets by key, or the list itself for
+ * one sheet. */
 void mase_cli_put_sheets(struct mase_cli *c, const struct mase_sheet *sheets, int count);
-/* More than max operands are an error. */
+/* Fail if there are more than max operands. */
 enum mase_status mase_cli_operands(const struct mase_cli *c, int max,
                                    struct mase_err *err) MASE_MUST_CHECK;
 

@@ -25,7 +25,7 @@ static enum mase_status fail_unknown(const char *name, struct mase_err *err)
         names[unknown.count++] = c->name;
     for (const char *const *l = mase_cli_later; *l; l++)
         if (mase_streq(*l, name)) {
-            unknown.word = NULL; /* nothing else is meant */
+            unknown.word = NULL; /* nothing similar */
             unknown.status = MASE_EUNSUPPORTED;
             return mase_fail_unknown(err, MASE_NOWHERE, &unknown, "%s is not part of this version",
                                      name);

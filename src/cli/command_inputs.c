@@ -1,6 +1,6 @@
 /*
- * command_inputs.c - what the commands that inspect give a network: a NumPy file, a sample of a
- * dataset, or standard normal numbers, the same for the same seed.
+ * command_inputs.c - inputs for commands that inspect networks: a NumPy file, a sample of a
+ * dataset, or standard normal numbers from a seed.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static enum mase_status need_sample(const struct mase_opened *n, struct mase_err
                      n->word.text);
 }
 
-/* Each row has a stream of its own, so that any sample can be had without those before it. */
+/* A random stream for each row, so that any row can be drawn alone. */
 static void draw_row(float *x, int64_t count, uint64_t seed, const char *name, int64_t row)
 {
     struct mase_str text = { 0 };
@@ -50,7 +50,7 @@ static void draw_row(float *x, int64_t count, uint64_t seed, const char *name, i
         x[i] = mase_rng_normal(&r);
 }
 
-/* Rows first.. of the endless table that the seed stands for. */
+/* Draw rows from `first` on. */
 static enum mase_status draw(struct mase_cli_inputs *in, struct mase_cli *c,
                              const struct mase_opened *n, int64_t first, int64_t rows,
                              struct mase_err *err)
@@ -112,7 +112,7 @@ static struct mase_tensor as_f32(struct mase_arena *a, const struct mase_tensor 
     return f;
 }
 
-/* rows of the file from first on; 0: all. */
+/* Read rows from `first` on; 0: all. */
 static enum mase_status read_file(struct mase_cli_inputs *in, struct mase_cli *c,
                                   const struct mase_opened *n, int64_t first, int64_t rows,
                                   struct mase_err *err)
@@ -165,7 +165,7 @@ static enum mase_status take_row(struct mase_cli_inputs *in, struct mase_cli *c,
     return MASE_OK;
 }
 
-/* ---- which of them ---- */
+/* ---- choose ---- */
 
 static void start(struct mase_cli_inputs *in, struct mase_cli *c, const struct mase_opened *n)
 {
@@ -192,7 +192,7 @@ enum mase_status mase_cli_inputs_pick(struct mase_cli_inputs *in, struct mase_cl
     if (!data)
         return draw(in, c, n, sample, 1, err);
     struct mase_dataset *d;
-    struct mase_opened other = *n; /* for the same weights */
+    struct mase_opened other = *n; /* for equal weights */
     other.choice.data.dataset = data;
     MASE_TRY(mase_work_open_data(&d, &other, err));
     enum mase_status st = take_row(in, c, n, d, sample, err);

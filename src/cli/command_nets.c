@@ -1,5 +1,5 @@
 /*
- * command_nets.c - the networks that a command names, to look at.
+ * command_nets.c - open the networks that a command inspects.
  */
 #include <mase/pass.h>
 
@@ -13,14 +13,15 @@ static uint64_t seed(const struct mase_cli *c)
     return (uint64_t)mase_cli_value(c, MASE_CLI_seed)->i;
 }
 
-/* Of two networks the configuration names one, and --load is for what has no weights. */
+/* Does the command compare two networks? Then the configuration gives one of them, and --load is
+ * for the one without weights. */
 static bool compares(const struct mase_cli *c)
 {
     return c->operand_count > 1 &&
            (mase_streq(c->command->name, "diff") || mase_streq(c->command->name, "weights"));
 }
 
-/* The configuration's data are for its own model. */
+/* The choices of the options; the configuration's data applies to its own model only. */
 static enum mase_status choose(struct mase_work_choice *o, struct mase_cli *c, const char *word,
                                struct mase_err *err)
 {
@@ -65,7 +66,7 @@ enum mase_status mase_cli_net_outline(struct mase_opened *n, struct mase_cli *c,
     return mase_work_open(n, &o, err);
 }
 
-/* ---- made from another ---- */
+/* ---- derived networks ---- */
 
 enum mase_status mase_cli_net_adopt(struct mase_opened *n, const struct mase_opened *other,
                                     struct mase_err *err)
@@ -93,7 +94,7 @@ enum mase_status mase_cli_quantize_run(const struct mase_pass_run **run, const s
                      mase_cli_text(c, MASE_CLI_config));
 }
 
-/* quantize asks for metadata, which asks for the shapes of the inputs. */
+/* Set inputs of one sample, since quantize needs metadata, and metadata needs shapes. */
 static enum mase_status set_inputs(struct mase_manager *m, struct mase_cli *c,
                                    const struct mase_opened *n, struct mase_err *err)
 {

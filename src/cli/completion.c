@@ -1,7 +1,7 @@
 /*
  * completion.c - ch completion bash: a completion script with every name the tables hold.
  *
- * The script is plain data in case statements: completing asks no program and costs nothing.
+ * The script has all words in case statements, so completing runs no program.
  */
 #include <mase/emit.h>
 #include <mase/format.h>
@@ -21,7 +21,7 @@ static void spellings(struct mase_str *out, const struct mase_cli_option *o, con
     }
 }
 
-/* One case: after this option comes one of these words, or a file. */
+/* A case: the words, or files, that can follow this option. */
 static void value_case(struct mase_str *out, const struct mase_cli_option *o)
 {
     if (!o->spellings || !o->metavar)

@@ -1,17 +1,17 @@
 /*
- * config_table.c - every option with its default, what the file and the command line say, and the
+ * config_table.c - the table of options: default, value of the file, value of the command line,
  * value in force.
  */
 #include <mase/table.h>
 
 #include "cli/cli.h"
 
-enum { WRAP = 24 }; /* columns of a cell */
+enum { WRAP = 24 }; /* width of a cell */
 
 #define GREY  "\033[38;5;8m"
 #define PLAIN "\033[0m"
 
-/* The value as Python prints it; nothing when there is none; grey when it lost. */
+/* The value as Python prints it; empty if there is none; grey if overridden. */
 static void set_cell(struct mase_table *t, int row, int column, const struct mase_value *v,
                      bool grey)
 {

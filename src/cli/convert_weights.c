@@ -1,11 +1,9 @@
 /*
- * convert_weights.c - ch convert, from one file of weights to another.
- *
- * From one of PyTorch's files to a .ckpt the whole tree goes over: epochs, optimiser states and all
- * but objects of unknown classes. Every other pair of kinds exchanges the tensors of the state
- * dict, and strings of metadata where both have a place for them; what stays behind is told. A .pt
- * is a plain state dict, as load_state_dict() takes it: what wrappers put before its names is left
- * out.
+ * convert_weights.c - ch convert from one file of weights to another. From a PyTorch file to a
+ * .ckpt the whole tree is copied: epochs, optimiser states and all but objects of unknown classes.
+ * Every other pair of kinds exchanges the tensors of the state dict, and strings of metadata where
+ * both have a place for them; what stays behind is told. A .pt is a plain state dict, as
+ * load_state_dict() takes it: what wrappers put before its names is left out.
  */
 #include <string.h>
 
@@ -17,9 +15,9 @@
 #include "cli/command/cmd_convert.h"
 #include "cli/project.h"
 
-/* Tensors to write, and what else there is. */
+/* Tensors and metadata to write. */
 struct bundle {
-    struct mase_tensors all; /* items and names in its arena */
+    struct mase_tensors all; /* the arena holds items and names */
     const struct mase_value *metadata;
 };
 
@@ -47,7 +45,7 @@ static void count_values(struct mase_cli_converted *done, const struct mase_tens
 
 /* ---- the tree of a PyTorch file ---- */
 
-/* Every tensor of a state dict, a Lightning module's own too. */
+/* Collect the tensors of a state dict, also those of a Lightning module. */
 static void take_state(struct mase_tensors *t, const struct mase_obj *dict)
 {
     t->items = mase_new_array(&t->arena, struct mase_named_tensor, (size_t)dict->count);
@@ -57,7 +55,7 @@ static void take_state(struct mase_tensors *t, const struct mase_obj *dict)
                 (struct mase_named_tensor){ dict->keys[i]->text, *dict->items[i]->tensor };
 }
 
-/* The strings that we put under 'metadata' when writing a .ckpt, or NULL. */
+/* The strings under 'metadata' of a .ckpt that we wrote, or NULL. */
 static const struct mase_value *metadata_of(struct mase_arena *a, const struct mase_obj *root)
 {
     const struct mase_obj *o = mase_obj_get(root, "metadata");
@@ -78,7 +76,7 @@ static bool contains(const struct mase_obj *o, const struct mase_obj *wanted)
     return found;
 }
 
-/* Names of what stays behind, to be told. */
+/* Names of what is dropped, for the log. */
 struct left_out {
     struct mase_str names;
     int count;
@@ -102,7 +100,7 @@ static void tell(struct left_out *l, const char *out, const char *why)
     mase_str_release(&l->names);
 }
 
-/* What of root is neither the state dict nor metadata that can be kept. */
+/* Log what of root is dropped: everything but the state dict and metadata that can be kept. */
 static void tell_left_out(const struct mase_obj *root, const struct mase_obj *dict,
                           bool metadata_kept, const char *out)
 {
@@ -120,7 +118,7 @@ static void tell_left_out(const struct mase_obj *root, const struct mase_obj *di
     tell(&l, out, "holds tensors alone");
 }
 
-/* root with its state dict replaced; what is not on the way is shared. */
+/* root with its state dict replaced; other parts are shared. */
 static const struct mase_obj *replaced(struct mase_arena *a, const struct mase_obj *root,
                                        const struct mase_obj *dict, const struct mase_obj *by)
 {
@@ -152,8 +150,8 @@ static bool is_list(const struct mase_obj *o)
     return o->kind == MASE_OBJ_LIST || o->kind == MASE_OBJ_TUPLE;
 }
 
-/* Objects of unknown classes cannot be written: their entries in dicts are left out, and in lists
- * and for want of anything else, None stands for them. */
+/* Remove objects of unknown classes, which cannot be written: from dicts with their keys; elsewhere
+ * None replaces them. */
 static const struct mase_obj *without_objects(struct mase_arena *a, const struct mase_obj *o,
                                               struct left_out *l)
 {
@@ -178,7 +176,7 @@ static const struct mase_obj *without_objects(struct mase_arena *a, const struct
     return copy;
 }
 
-/* The whole tree; state: its state dict, if it has one. */
+/* Write the whole tree; state: its state dict, if it has one. */
 static enum mase_status write_tree(struct bundle *b, struct mase_cli *c, const char *in,
                                    const struct mase_obj *root,
                                    const struct mase_torch_state *state, const char *out,
@@ -196,7 +194,7 @@ static enum mase_status write_tree(struct bundle *b, struct mase_cli *c, const c
     return mase_torch_write(root, out, err);
 }
 
-/* The tensors of the state dict alone. */
+/* Write the tensors of the state dict. */
 static enum mase_status write_tensors(struct bundle *b, struct mase_cli *c, const char *in,
                                       const struct mase_torch *t,
                                       const struct mase_torch_state *state, const char *out,
@@ -234,9 +232,9 @@ static enum mase_status from_torch(struct bundle *b, struct mase_cli *c, const c
     return st;
 }
 
-/* ---- the others ---- */
+/* ---- other kinds of files ---- */
 
-/* {"format": "pt"} says nothing that would be missed. */
+/* Log metadata that is lost, except {"format": "pt"}. */
 static void tell_lost(const struct mase_value *metadata, const char *out)
 {
     struct left_out l = { 0 };

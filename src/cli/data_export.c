@@ -1,6 +1,6 @@
 /*
- * data_export.c - ch data export NAME FILE: a dataset as a network is given it, or with --raw as it
- * was read, split by split.
+ * data_export.c - ch data export NAME FILE: write a dataset by splits, as a network gets it, or
+ * with --raw unscaled.
  *
  *     FILE.npz     x_train, y_train, x_val, y_val, x_test, y_test: samples in their shape as 32-bit
  *                  floats (bytes of pictures with --raw), classes as 64-bit integers, numbers to
@@ -52,7 +52,7 @@ static struct mase_tensor samples(struct mase_arena *a, const struct mase_datase
     return t;
 }
 
-/* Classes, or the numbers to predict as they are. */
+/* Classes, or unscaled regression targets. */
 static struct mase_tensor labels(struct mase_arena *a, const struct mase_dataset *d,
                                  struct mase_split_rows rows)
 {
@@ -98,7 +98,7 @@ static enum mase_status write_npz(struct mase_cli *c, const struct mase_dataset 
 
 /* ---- csv ---- */
 
-/* A field, quoted if it must be. */
+/* Add a field, quoted if necessary. */
 static void add_field(struct mase_str *out, const char *text)
 {
     const bool plain =
@@ -130,7 +130,7 @@ static void add_header(struct mase_str *out, const struct mase_dataset *d, int64
     mase_str_add(out, mase_dataset_labels(d) ? ",label\n" : "\n");
 }
 
-/* Numbers to predict, or the name of the class. */
+/* Add the targets of a row, or the name of its class. */
 static void add_labels(struct mase_str *out, const struct mase_dataset *d, uint32_t row)
 {
     const struct mase_dataset_info *info = mase_dataset_info(d);
@@ -193,7 +193,7 @@ static enum mase_status write_csv(struct mase_cli *c, const struct mase_dataset 
     return st;
 }
 
-/* ---- both ---- */
+/* ---- the command ---- */
 
 enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err)
 {

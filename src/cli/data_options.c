@@ -1,5 +1,5 @@
 /*
- * data_options.c - data as the options say, and in words.
+ * data_options.c - options for opening data, and their description.
  */
 #include <mase/log.h>
 

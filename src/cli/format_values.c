@@ -1,9 +1,9 @@
 /*
- * format_values.c - ch formats [NAME [PARAMETER=VALUE]...] --values: which values number formats
- * have, in a table and on a number line.
+ * format_values.c - ch formats [NAME [PARAMETER=VALUE]...] --values: the values of number formats,
+ * in a table and on a number line.
  *
- * All is asked of the formats: limits, codes and neighbours. What the values of a block are depends
- * on what they share; a block is shown whose largest value is 1.
+ * Limits, codes and neighbours are asked of the formats. The values of a block depend on its shared
+ * scale; the block shown has 1 as its largest value.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -15,16 +15,17 @@
 #include "cli/command/cmd_formats.h"
 #include "quant/quant.h"
 
-/* ---- what there is to say of one ---- */
+/* ---- properties of a format ---- */
 
 struct facts {
-    float low, high;    /* of all blocks */
-    float small, large; /* steps: beside the smallest positive value, below the largest; 0: none */
+    float low, high; /* over all blocks */
+    float small,
+        large; /* steps next to the smallest positive value and below the largest; 0: none */
     int64_t values;
     int64_t shared;
 };
 
-/* What a block shares whose largest value is 1. */
+/* What a block shares if its largest value is 1. */
 static int64_t shared_by_one(const struct mase_format *f)
 {
     enum { N = 8 };
@@ -73,7 +74,8 @@ static const char *steps_text(struct mase_arena *a, const struct facts *f)
 {
     if (f->small == 0)
         return "-";
-    if (fabsf(f->large / f->small - 1) < 1e-5f) /* scales that are no powers of two round */
+    if (fabsf(f->large / f->small - 1) <
+        1e-5f) /* scales that are no powers of two cause rounding errors */
         return mase_arena_printf(a, "%.4g", (double)f->small);
     return mase_arena_printf(a, "%.4g .. %.4g", (double)f->small, (double)f->large);
 }
@@ -123,7 +125,7 @@ static int column_of(float x, float low, float high)
     return (int)rint(((double)x - (double)low) / ((double)high - (double)low) * (COLUMNS - 1));
 }
 
-/* A label that is centred over its column where there is room. */
+/* Centre a label over its column if there is room. */
 static void put_label(char *line, int column, const char *label)
 {
     const int n = (int)strlen(label);
@@ -171,9 +173,10 @@ enum mase_status mase_cli_format_values(struct mase_cli *c, const struct mase_fo
     const struct mase_format *drawn = f;
     add_facts(&t, &c->arena, f);
     mase_cli_put_table(c, &t);
-    if (f->row->learned || mase_format_is_open(f)) /* training or others decide which there are */
+    if (f->row->learned ||
+        mase_format_is_open(f)) /* training, or other values, decide the values */
         return MASE_OK;
-    if (facts_of(f).values > MOST_DRAWN) { /* a small one of the family shows more */
+    if (facts_of(f).values > MOST_DRAWN) { /* a small format of the family shows more */
         if (!f->row->drawn)
             return MASE_OK;
         MASE_TRY(mase_format_parse(&drawn, f->row->drawn, err));
@@ -182,7 +185,7 @@ enum mase_status mase_cli_format_values(struct mase_cli *c, const struct mase_fo
     return MASE_OK;
 }
 
-/* A format that must be told one of several kinds has a row for each. */
+/* A row for each kind of a format that needs to be told one. */
 static enum mase_status add_kinds(struct mase_table *t, struct mase_cli *c,
                                   const struct mase_quant_info *q, struct mase_err *err)
 {

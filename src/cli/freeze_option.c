@@ -14,7 +14,7 @@ struct names {
     int count, cap;
 };
 
-/* A parameter, and the module that has it: either may have been meant. */
+/* List a parameter and its module: a pattern may match either. */
 static bool list_param(const char *full, struct mase_param *p, void *data)
 {
     struct names *n = data;

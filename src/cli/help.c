@@ -19,8 +19,7 @@ static int page_width(void)
     return size.ws_col < NARROWEST ? NARROWEST : size.ws_col;
 }
 
-/* Words of text from column `at`, broken before the end of the line, the next lines indented; ends
- * the line. */
+/* Wrap text that starts in column `at`; further lines are indented; ends the line. */
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
 {
     const int page = page_width();
@@ -42,7 +41,7 @@ void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
     mase_str_addc(out, '\n');
 }
 
-/* "  term          text", the text on the next line when the term is long. */
+/* "  term          text", with the text on the next line after a long term. */
 static void entry(struct mase_str *out, const char *term, const char *text)
 {
     const int width = 2 + (int)strlen(term);
@@ -62,7 +61,7 @@ static bool is_number(const struct mase_cli_option *o)
     return o->opt->type == MASE_OPT_TYPE_INT || o->opt->type == MASE_OPT_TYPE_FLOAT;
 }
 
-/* The default of num_workers depends on the machine; its help says so. */
+/* The default of num_workers depends on the machine, and is explained in its help. */
 static bool has_default(const struct mase_cli_option *o)
 {
     return o->opt->text || (is_number(o) && o != &mase_cli_options[MASE_CLI_num_workers]);
@@ -93,7 +92,7 @@ static void option(struct mase_str *out, const struct mase_cli_option *o)
     mase_str_release(&text);
 }
 
-/* The options of a group that the command takes, used in this version or not. */
+/* The options of a group that the command takes, whether this version uses them or not. */
 static void group(struct mase_str *out, const struct mase_cli_command *cmd, enum mase_cli_group g,
                   bool used)
 {
@@ -110,7 +109,7 @@ static void group(struct mase_str *out, const struct mase_cli_command *cmd, enum
     }
 }
 
-/* Where an action's results go, and how it is called. */
+/* Where the results of an action go, and an example call. */
 static const struct {
     const char *command, *results, *example;
 } endings[] = {

@@ -1,8 +1,6 @@
 /*
- * interrupt.c - what to say when a run is interrupted: how to go on.
- *
- * Files are whole at any moment, so nothing is to be done but to say so and to end as the signal
- * would have it.
+ * interrupt.c - when a run is interrupted, print how to resume it. Files are complete at any
+ * moment, so the handler prints and lets the signal end the process.
  */
 #include <signal.h>
 #include <string.h>
@@ -26,5 +24,5 @@ void mase_cli_on_interrupt(const char *text)
     advice = text;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (signal(numbers[i], interrupt) == SIG_IGN)
-            signal(numbers[i], SIG_IGN); /* as whoever started us wants it */
+            signal(numbers[i], SIG_IGN); /* ignored by the parent process: keep it so */
 }

@@ -1,11 +1,11 @@
 /*
- * load_option.c - how the weights that --load names are taken: --map, --load-key, --strict.
+ * load_option.c - options for loading weights: --map, --load-key, --strict.
  */
 #include <string.h>
 
 #include "cli/project.h"
 
-/* NULL: none are given. */
+/* The list of --map; NULL: none. */
 static const struct mase_value *rename_list(const struct mase_cli *c)
 {
     const struct mase_cli_setting *s = &c->setting[MASE_CLI_map];
@@ -42,7 +42,7 @@ enum mase_status mase_cli_load_opts(struct mase_weights_opts *opts, struct mase_
     *opts = (struct mase_weights_opts){
         .key = mase_cli_text(c, MASE_CLI_load_key),
         .lenient = mase_streq(mase_cli_text(c, MASE_CLI_strict), "no"),
-        .seed = seed->kind == MASE_INT ? (uint64_t)seed->i : 0, /* a sweep has several */
+        .seed = seed->kind == MASE_INT ? (uint64_t)seed->i : 0, /* a sweep has a list of seeds */
     };
     return mase_cli_renames(&opts->renames, &opts->rename_count, c, err);
 }

@@ -17,7 +17,7 @@
 
 enum { FAILED = 2 }; /* exit status of every failure */
 
-/* A closed standard stream must not become the number of a file that we open later. */
+/* Open /dev/null for closed standard streams, so that no file gets their descriptors. */
 static void occupy_standard_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -45,7 +45,7 @@ static enum mase_status dispatch(struct mase_cli *c, struct mase_err *err)
     return c->command->run(c, err);
 }
 
-/* What was printed must have arrived. A reader that has gone away needs no message. */
+/* Check that output was written. A closed pipe needs no message. */
 static enum mase_status flush_stdout(struct mase_err *err)
 {
     const int fault = mase_flush_output();

@@ -3,7 +3,7 @@
  */
 #include "cli/cli.h"
 
-/* Text with what roff would understand escaped. */
+/* Text with roff's special characters escaped. */
 static void add_text(struct mase_str *out, const char *text)
 {
     for (const char *p = text; *p; p++) {

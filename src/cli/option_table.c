@@ -1,5 +1,5 @@
 /*
- * option_table.c - the option table, and one value checked against one row.
+ * option_table.c - the option table, and checks of values against its rows.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ const char *const mase_cli_group_titles[MASE_CLI_GROUP_COUNT] = {
     [MASE_CLI_GROUP_INFORMATION] = "information",
 };
 
-/* The words of options.def. */
+/* Names that rows of options.def use. */
 enum {
     ROW = MASE_CLI_ROW,
     KEY = MASE_CLI_KEY,
@@ -85,13 +85,14 @@ enum {
     INSPECTION = NONE
 #include "cli/commands.def"
     ,
-    /* print tables; what predict computes goes to a file, a report is a page */
+    /* commands that print tables; predict writes a file, report a page */
     TABULATING =
         (ACTIONS & ~BY(predict)) | INSPECTION | BY(data) | BY(passes) | BY(ops) | BY(formats),
     TRAINING = BY(train) | BY(sweep),
-    RUNNING = ACTIONS | INSPECTION | BY(data) | BY(report), /* a network on data */
+    RUNNING =
+        ACTIONS | INSPECTION | BY(data) | BY(report), /* commands that run a network on data */
 };
-#define NO_LIMIT 0x1p53 /* what a row means by no bound */
+#define NO_LIMIT 0x1p53 /* no bound */
 #define OWN(...)                    \
     .opt = &(const struct mase_opt) \
     {                               \
@@ -194,14 +195,14 @@ struct mase_value *mase_cli_option_default(struct mase_arena *a, enum mase_cli_o
     if (id == MASE_CLI_num_workers)
         return mase_value_int(a, sysconf(_SC_NPROCESSORS_ONLN));
     struct mase_value *v = mase_opt_default_value(a, o->opt);
-    if (v->kind == MASE_FLOAT && v->f == 0) /* a plain 0 is shown as one */
+    if (v->kind == MASE_FLOAT && v->f == 0) /* print a float 0 as 0 */
         return mase_value_int(a, 0);
     if (o->path && v->kind == MASE_STRING)
         return mase_value_string(a, mase_path_absolute(a, v->s));
     return v;
 }
 
-/* Some paths may be a word instead; a file of that name is told from it by "./". */
+/* Is the text one of the words that some paths may be? A file of that name is given as "./word". */
 static bool is_word(const struct mase_cli_option *o, const char *text)
 {
     for (const char *const *c = o->opt->choices; c && *c; c++)
@@ -210,7 +211,7 @@ static bool is_word(const struct mase_cli_option *o, const char *text)
     return false;
 }
 
-/* A path must name what the option is about. */
+/* Check that a path is of the kind that the option needs. */
 static enum mase_status check_path(const struct mase_cli_option *o, const char *called,
                                    const struct mase_value *v, struct mase_err *err)
 {
@@ -245,7 +246,7 @@ static enum mase_status check_path(const struct mase_cli_option *o, const char *
     return MASE_OK;
 }
 
-/* The choices 32 and 64 may be written as numbers in a file. */
+/* The choices 32 and 64 may be numbers in a file. */
 static const struct mase_value *as_choice(struct mase_arena *a, const struct mase_value *v)
 {
     if (v->kind != MASE_INT)
@@ -269,7 +270,7 @@ enum mase_status mase_cli_option_check(struct mase_value **out, struct mase_aren
     if (row.type == MASE_OPT_TYPE_CHOICE)
         v = as_choice(a, v);
     row.key = called;
-    row.required = o->flags & MASE_CLI_MANY; /* none has no place in a list */
+    row.required = o->flags & MASE_CLI_MANY; /* a list cannot contain None */
     MASE_TRY(mase_opt_convert(out, a, &row, v, err));
     if (!o->path || v->kind != MASE_STRING || is_word(o, v->s))
         return MASE_OK;

@@ -1,5 +1,5 @@
 /*
- * output.c - results on stdout.
+ * output.c - print results to stdout.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * predict_many.c - networks of several inputs, or with several results: a .npz file has the inputs
- * by the names of forward's arguments, another takes the results by theirs.
+ * predict_many.c - predict with several inputs or results: a .npz file has the inputs by the names
+ * of forward's arguments, another gets the results by name.
  *
  *     results of a dict: its keys; of a tuple: output_0, output_1 ...; within one another: a_0, a_1
  *
@@ -76,7 +76,7 @@ enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_aren
     return MASE_OK;
 }
 
-/* Letters and digits are the same, and what stands between them: onnx::Add_0 is onnx_Add_0 here. */
+/* Do the names have equal letters and digits? onnx::Add_0 equals onnx_Add_0. */
 static bool is_called(const char *name, const char *parameter)
 {
     while (*name && *parameter) {
@@ -101,7 +101,7 @@ static const struct mase_tensor *find_array(const struct mase_cli_arrays *x, con
     for (int i = 0; i < x->count; i++)
         if (x->items[i].name && is_called(x->items[i].name, name)) {
             if (found)
-                return NULL; /* which of the two is not known */
+                return NULL; /* ambiguous */
             found = &x->items[i].tensor;
         }
     return found;
@@ -123,7 +123,7 @@ static enum mase_status no_array(const struct mase_cli_arrays *x, const char *na
     return st;
 }
 
-/* An array for each placeholder without a default, all with as many rows. */
+/* Find an array for each placeholder without a default; all must have as many rows. */
 enum mase_status mase_cli_order_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
                                        struct mase_graph *g, const char *path, struct mase_err *err)
 {
@@ -190,7 +190,7 @@ struct results {
     int count;
 };
 
-/* A tensor, or those of a tuple, list or dict by their names. */
+/* Add a tensor, or those of a tuple, list or dict by name. */
 static enum mase_status take(struct results *r, const char *name, const struct mase_arg *v,
                              struct mase_err *err)
 {

@@ -13,28 +13,27 @@ struct mase_cli_arrays {
     struct mase_named_tensor *items;
     int count;
 };
-/* Floats as float32, integers as 64 bits, truth values as they are. */
+/* Convert floats to float32 and integers to 64 bits; booleans are unchanged. */
 struct mase_tensor mase_cli_as_input(struct mase_arena *a, const struct mase_tensor *t);
-/* The arrays of a .npz file, floats as float32 and integers as 64 bits. */
+/* Read the arrays of a .npz file, converted by mase_cli_as_input. */
 enum mase_status mase_cli_read_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
                                       const char *path, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Several .npy files, "a.npy;b.npy": the inputs in their order. */
+/* Read several .npy files, "a.npy;b.npy": the inputs in order. */
 enum mase_status mase_cli_read_files(struct mase_cli_arrays *x, struct mase_arena *a,
                                      const char *paths, struct mase_err *err) MASE_MUST_CHECK;
-/* Which of them each input of g takes, in its order: by names, or as they come where they have
- * none. What samples of them are like g then knows. */
+/* Order the arrays by the inputs of g: by name, or as they come if they have no names. Sets the
+ * sample shapes of g's inputs. */
 enum mase_status mase_cli_order_arrays(struct mase_cli_arrays *x, struct mase_arena *a,
                                        struct mase_graph *g, const char *path,
                                        struct mase_err *err) MASE_MUST_CHECK;
-/* One behind the other, (samples, features); no data: they have integers that floats do not hold.
- */
+/* Concatenate them to (samples, features); no data if float32 does not represent their integers. */
 struct mase_tensor mase_cli_join_arrays(struct mase_arena *a, const struct mase_cli_arrays *x);
 
 struct mase_cli_many {
     const char *input, *output; /* files */
-    int64_t samples;            /* set: rows of the inputs, and */
-    int results;                /* tensors that were written */
+    int64_t samples;            /* rows of the inputs */
+    int results;                /* number of tensors written */
 };
 enum mase_status mase_cli_predict_many(struct mase_cli_many *m, struct mase_arena *a,
                                        const struct mase_graph *g, const struct mase_cli_arrays *x,

@@ -1,6 +1,6 @@
 /*
- * predict_table.c - samples to predict in a file of data: columns by their names, as the checkpoint
- * was trained on them, wherever they stand; labels need not be there.
+ * predict_table.c - read samples to predict from a data file: the columns that the checkpoint was
+ * trained on, by name; labels are optional.
  */
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "cli/command/cmd_train.h"
 #include "cli/predict_many.h"
 
-/* A .npz may as well have the arrays that forward takes. */
+/* Not .npz, which may as well have arrays named as forward's arguments. */
 bool mase_cli_is_table(const char *path)
 {
     const struct mase_data_kind *kind = mase_data_kind_of(path);
     return kind && !mase_streq(kind->prefix, "images") && !mase_streq(kind->prefix, "npz");
 }
 
-/* Every row in the order of the file, as it is stored. */
+/* Open every row of the file, in order and unscaled. */
 static enum mase_status open_table(struct mase_dataset **d, struct mase_cli *c,
                                    const struct mase_checkpoint_info *info, const char *path,
                                    struct mase_err *err)

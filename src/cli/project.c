@@ -1,5 +1,5 @@
 /*
- * project.c - the beginning of every action on a network.
+ * project.c - functions that every action on a network begins with.
  */
 #include "cli/command/cmd_train.h"
 
@@ -9,7 +9,7 @@
 #include <mase/file.h>
 #include <mase/log.h>
 
-/* Programs find the configuration in run.json. */
+/* Print the configuration, unless the output is for programs, which find it in run.json. */
 static void put_configuration(struct mase_cli *c)
 {
     const bool colour = c->sheets.format == MASE_SHEET_TEXT && mase_use_colour(stdout);
@@ -30,7 +30,7 @@ void mase_cli_announce(struct mase_cli *c)
 
 /* ---- the model ---- */
 
-/* The last part of a path, whatever slashes it ends with. */
+/* The last part of a path, without trailing slashes. */
 static const char *last_part(struct mase_arena *a, const char *path)
 {
     size_t end = strlen(path), from;
@@ -41,8 +41,8 @@ static const char *last_part(struct mase_arena *a, const char *path)
     return mase_arena_strndup(a, path + from, end - from);
 }
 
-/* "Test" of "nets/net.py:Test", "net" of "net.mg", "run" of "out/run/": what folders and classes
- * are called. */
+/* A short name for folders and classes: "Test" of "nets/net.py:Test", "net" of "net.mg", "run" of
+ * "out/run/". */
 static const char *short_name(struct mase_arena *a, const char *spec)
 {
     if (!mase_model_is_file(spec))
@@ -74,8 +74,8 @@ enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cl
     *m = mase_cli_named_model(c, w);
     if (mase_cli_value(c, MASE_CLI_dataset)->kind != MASE_NONE)
         return MASE_OK;
-    if (mase_cli_is_said(c, MASE_CLI_dataset) /* which says "NA" */ || !(*m)->dataset ||
-        w->weights) /* which may be of other data */
+    if (mase_cli_is_said(c, MASE_CLI_dataset) /* the value may be "NA" */ || !(*m)->dataset ||
+        w->weights) /* weights may be of other data */
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
     mase_info("No dataset is named: %s, the usual one of %s", (*m)->dataset, (*m)->name);
     w->choice.data.dataset = (*m)->dataset;
@@ -83,9 +83,9 @@ enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cl
     return MASE_OK;
 }
 
-/* ---- the folder ---- */
+/* ---- project folder ---- */
 
-/* MODEL_TASK_DATASET_YYYY-MM-DD, slashes made dashes. */
+/* MODEL_TASK_DATASET_YYYY-MM-DD, with slashes replaced by dashes. */
 static const char *default_project(struct mase_cli *c)
 {
     const time_t t = time(NULL);

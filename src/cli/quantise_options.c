@@ -1,6 +1,6 @@
 /*
- * quantise_options.c - the number formats that a network is trained, tested, swept and predicted
- * with.
+ * quantise_options.c - give a network number formats, for training, testing, sweeping and
+ * predicting.
  *
  * [passes.quantize] of the configuration counts for every command that computes, so that one file
  * means one network: ch train trains through the formats, ch test measures what was trained.
@@ -35,15 +35,15 @@ enum mase_status mase_cli_pruning(const struct mase_prune_opts **o, const struct
                   : MASE_OK;
 }
 
-/* ---- what a network computes in ---- */
+/* ---- describe the formats ---- */
 
-/* Nodes of the same formats. */
+/* Nodes with equal formats. */
 struct group {
     const struct mase_quant *quant;
     int count;
 };
 
-enum { MOST_GROUPS = 3 }; /* that a line names */
+enum { MOST_GROUPS = 3 }; /* listed in the message */
 
 static int group_nodes(struct group *groups, const struct mase_graph *g, int *nodes)
 {
@@ -86,15 +86,15 @@ const char *mase_cli_formats_in(struct mase_arena *a, const struct mase_graph *g
     return copy;
 }
 
-/* ---- giving it formats ---- */
+/* ---- set the formats ---- */
 
-/* Weights are pruned while they are trained; later they are what they have become. */
+/* Does the command prune? Only training does; later the weights are pruned already. */
 static bool prunes(const struct mase_cli *c)
 {
     return mase_streq(c->command->name, "train") || mase_streq(c->command->name, "sweep");
 }
 
-/* What else would change the network is no part of this command. */
+/* Warn of other transforms in the configuration, which the command does not run. */
 static void warn_of_transforms(const struct mase_cli *c)
 {
     for (int i = 0; i < c->passes.count; i++) {
@@ -119,7 +119,7 @@ static void warn_of_difference(const struct mase_cli *c, const struct mase_graph
     mase_str_release(&why);
 }
 
-/* What was found on the spot is part of the configuration in force, which the record says. */
+/* Replace "auto" in the configuration by calibrated parameters, for the record. */
 static void note_calibration(struct mase_cli *c, const struct mase_graph *g,
                              const struct mase_value *info)
 {
@@ -133,7 +133,7 @@ static void note_calibration(struct mase_cli *c, const struct mase_graph *g,
                   "and --load what was trained");
 }
 
-/* The data is opened if something is to be calibrated on it. */
+/* Opens the data if calibration needs it. */
 enum mase_status mase_cli_apply_formats(struct mase_graph **g, struct mase_cli *c,
                                         struct mase_opened *w, struct mase_err *err)
 {
@@ -167,7 +167,8 @@ enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c, st
     const char *formats = mase_cli_formats_in(&c->arena, *g);
     if (formats)
         mase_info("Quantised, %s", formats);
-    if (formats && mase_cli_text(c, MASE_CLI_load_name)) /* others are not trained yet */
+    if (formats &&
+        mase_cli_text(c, MASE_CLI_load_name)) /* weights are trained if --load names them */
         mase_lost_log(*g, trained);
     return MASE_OK;
 }

@@ -1,5 +1,5 @@
 /*
- * record.c - run.json: what was run, with what, and what came of it.
+ * record.c - write run.json: the command, its options and its results.
  */
 #include <string.h>
 #include <time.h>
@@ -42,7 +42,7 @@ static struct mase_value *command_line(struct mase_arena *a, const struct mase_c
     return list;
 }
 
-/* The options in force, by name, and the sections of the file. */
+/* Do options print alike? */
 static bool prints_alike(const struct mase_value *a, const struct mase_value *b)
 {
     struct mase_str one = { 0 }, other = { 0 };
@@ -56,7 +56,7 @@ static bool prints_alike(const struct mase_value *a, const struct mase_value *b)
     return alike;
 }
 
-/* Results without how long they took. */
+/* Results without durations. */
 static struct mase_value *untimed(struct mase_arena *a, const struct mase_value *results)
 {
     struct mase_value *v = mase_value_table(a);
@@ -144,8 +144,7 @@ struct mase_value *mase_cli_data_record(struct mase_arena *a, const struct mase_
     return v;
 }
 
-/* The file of weights that --load names, which a folder has inside. A path may come to mean another
- * file; its hash does not. */
+/* Describe the weights of --load by path and hash, since the file at the path may change. */
 static enum mase_status set_weights(struct mase_arena *a, struct mase_value *v,
                                     const struct mase_cli_record *r, struct mase_err *err)
 {
@@ -183,7 +182,7 @@ static enum mase_status set_model(struct mase_arena *a, struct mase_value *recor
     return set_weights(a, v, r, err);
 }
 
-/* What the plans of a run compute with, if it does not say. */
+/* The instruction set of the plans, if the run does not say. */
 static enum mase_status set_isa(struct mase_arena *a, struct mase_value *record, const char *isa,
                                 struct mase_err *err)
 {
@@ -196,7 +195,7 @@ static enum mase_status set_isa(struct mase_arena *a, struct mase_value *record,
     return MASE_OK;
 }
 
-/* Paths inside the project are relative to it, so that the folder can be moved. */
+/* Make paths inside the project relative, so that its folder can be moved. */
 static const char *relative(const char *path, const char *dir)
 {
     const size_t n = strlen(dir);

@@ -1,6 +1,6 @@
 /*
- * samples.c - the dataset as passes see it: opened when the first one asks for samples, and the
- * shape of one for those that need no more.
+ * samples.c - the dataset for passes: its shape, and its samples, for which it is opened when a
+ * pass first needs them.
  */
 #include "cli/project.h"
 

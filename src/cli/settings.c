@@ -1,9 +1,8 @@
 /*
- * settings.c - the configuration file, --set, and what all of it comes to.
- *
- * A configuration file's top level holds options by name and the sections below; anything else is a
- * mistake and is said to be one. Relative paths in it are relative to the current directory, as on
- * the command line. "NA" means None.
+ * settings.c - read the configuration file, apply --set, and merge both with the command line. The
+ * top level of a file has options by name and the sections below; anything else is an error.
+ * Relative paths in it are relative to the current directory, as on the command line. "NA" means
+ * None.
  */
 #include <string.h>
 
@@ -28,7 +27,7 @@ static bool is_section(const char *key)
 
 /* ---- --set ---- */
 
-/* A value that is not TOML but a plain word is meant as a string: by=name. */
+/* A plain word, which is no TOML value, is a string: by=name. */
 static bool is_word(const char *s)
 {
     return *s &&
@@ -49,7 +48,7 @@ static enum mase_status parse_set(struct mase_value **root, struct mase_arena *a
     return mase_toml_parse(root, a, quoted, strlen(quoted), "--set", err);
 }
 
-/* Put every value of from into to: tables are merged, anything else replaces. */
+/* Merge `from` into `to`: tables recursively, other values replace. */
 static enum mase_status overlay(struct mase_arena *a, struct mase_value *to,
                                 const struct mase_value *from, struct mase_err *err)
 {
@@ -77,7 +76,7 @@ enum mase_status mase_cli_set(struct mase_cli *c, const char *text, struct mase_
     return overlay(&c->arena, c->config, root, err);
 }
 
-/* Where a sweep has several values, the first stands for them. */
+/* Apply every --set; of several values of a sweep, the first. */
 static enum mase_status apply_sets(struct mase_cli *c, struct mase_err *err)
 {
     const struct mase_value *sets = mase_cli_value(c, MASE_CLI_set);
@@ -111,7 +110,7 @@ static enum mase_status fail_unknown_key(const struct mase_value *root, int at,
         "unknown key '%s'", root->keys[at]);
 }
 
-/* An option that may be repeated is a list in a file. */
+/* A repeatable option is a list in a file. */
 static enum mase_status merge_list(struct mase_cli *c, enum mase_cli_option_id id,
                                    const struct mase_value *v, struct mase_err *err)
 {
@@ -139,7 +138,7 @@ static const struct mase_opt model_rows[] = {
     { 0 },
 };
 
-/* [model] with layers: its name stands for it among the options. */
+/* [model] with layers: its name becomes the option. */
 static enum mase_status take_model_section(const struct mase_value **v, struct mase_arena *a,
                                            struct mase_err *err)
 {
@@ -257,7 +256,7 @@ enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name, str
     return MASE_OK;
 }
 
-/* A shape stands for a dataset of which nobody asks for samples. */
+/* --input-shape becomes a dataset without samples. */
 static enum mase_status take_input_shape(struct mase_cli *c, struct mase_err *err)
 {
     const struct mase_value *shape = mase_cli_value(c, MASE_CLI_input_shape);
@@ -286,7 +285,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
         for (int i = 0; i < c->config->count; i++)
             MASE_TRY(merge_key(c, c->config, i, err));
     }
-    MASE_TRY(mase_cli_load_plugins(c, err)); /* sections may name their passes */
+    MASE_TRY(mase_cli_load_plugins(c, err)); /* they provide passes for sections */
     if (c->config)
         MASE_TRY(check_sections(c, err));
     set_log_level(c);

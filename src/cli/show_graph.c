@@ -1,5 +1,5 @@
 /*
- * show_graph.c - ch show of a network: nodes, layers, parameters; drawn when asked.
+ * show_graph.c - ch show for networks: nodes, layers, parameters; a drawing if asked for.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,10 +13,11 @@
 #include "cli/command/cmd_show.h"
 #include "cli/project.h"
 
-/* What is counted over a network. */
+/* Totals of a network. */
 struct totals {
-    int64_t params, frozen, buffers, bytes; /* values; frozen ones among params; bytes of all */
-    int quantised;                          /* nodes */
+    int64_t params, frozen, buffers,
+        bytes;     /* numbers of values, params including frozen; bytes of all */
+    int quantised; /* number of nodes */
 };
 
 struct job {
@@ -29,7 +30,7 @@ struct job {
 
 /* ---- shapes ---- */
 
-/* Batches of one sample: of the first placeholder, and of those whose samples are known. */
+/* Set batches of one sample, for the first placeholder and those with known sample shapes. */
 static int set_inputs(const struct job *j, struct mase_input in[1 + MASE_MORE_INPUTS])
 {
     const struct mase_graph *g = j->net.graph;
@@ -48,7 +49,7 @@ static int set_inputs(const struct job *j, struct mase_input in[1 + MASE_MORE_IN
     return count;
 }
 
-/* For one sample. A network that cannot be inferred is shown without shapes. */
+/* Infer shapes for one sample; without them if that fails. */
 static void infer(struct job *j)
 {
     struct mase_err err = { 0 };
@@ -72,7 +73,7 @@ static void set_shape(struct mase_table *t, int row, int column, const struct ma
 
 /* ---- sheets ---- */
 
-/* How a call differs from others of its kind. */
+/* Attributes that distinguish a call. */
 static const char *mode_of(const struct mase_node *n)
 {
     static const char *const text[2][MASE_MODE_COUNT] = {
@@ -107,7 +108,7 @@ static void add_node(struct job *j, struct mase_table *t, const struct mase_node
 static const char *const node_headers[] = { "Node",  "Kind",       "Calls",   "Inputs",
                                             "Shape", "Parameters", "Formats", NULL };
 
-/* What it is while it is trained, where that differs. */
+/* Describe graph->training, if there is one. */
 static void add_training(struct job *j)
 {
     const struct mase_graph *g = j->net.graph;
@@ -203,7 +204,7 @@ static void add_params(struct job *j)
         mase_show_count(t->arena, n->params - n->frozen, "trainable value"), frozen, n->buffers);
 }
 
-/* One row that says it all; it stands first, and is known last. */
+/* Fill the summary row, the first row, once everything is counted. */
 static void fill_summary(struct job *j, struct mase_sheet *sheet)
 {
     const struct mase_graph *g = j->net.graph;
@@ -232,7 +233,7 @@ static void report(struct job *j)
     fill_summary(j, summary);
 }
 
-/* ---- the picture ---- */
+/* ---- drawing ---- */
 
 static enum mase_status draw(const struct job *j, const char *path, struct mase_err *err)
 {
@@ -259,7 +260,7 @@ static enum mase_status draw(const struct job *j, const char *path, struct mase_
 
 /* ---- the program ---- */
 
-/* The network in training, and the way back. */
+/* Lower the network in training, with its gradient. */
 static enum mase_status lower_backward(struct mase_program **out, const struct job *j,
                                        const struct mase_input *in, int count, struct mase_err *err)
 {

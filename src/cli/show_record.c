@@ -1,5 +1,5 @@
 /*
- * show_record.c - ch show of what is neither a network nor tensors: texts with keys (run.json, a
+ * show_record.c - ch show for files without a network: records with keys (run.json, a
  * configuration), curves, tables of samples.
  */
 #include <inttypes.h>
@@ -24,8 +24,8 @@ static bool holds_tables(const struct mase_value *v)
 
 struct record {
     struct mase_table *table;
-    struct mase_str path;   /* of keys, down to the value that is looked at */
-    uint64_t letters, most; /* of all paths so far; those allowed */
+    struct mase_str path;   /* keys down to the current value */
+    uint64_t letters, most; /* characters of all paths so far; limit */
 };
 
 static void add_row(struct record *r, const struct mase_value *v)
@@ -69,7 +69,7 @@ static enum mase_status add_value(struct record *r, const struct mase_value *v,
     return MASE_OK;
 }
 
-/* A record has a row for every value, named by all the keys above it. */
+/* Add a row for every value, named by its path of keys. */
 static enum mase_status add_record(struct mase_table *t, const struct mase_value *root,
                                    const char *path, struct mase_err *err)
 {

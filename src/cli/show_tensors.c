@@ -1,8 +1,7 @@
 /*
- * show_tensors.c - ch show of a file of tensors: names, types, shapes, and what lies beside them.
- *
- * Of a checkpoint the model's tensors are listed; the rest of its tree, which may be large
- * (optimisers keep several tensors for each parameter), is summed up.
+ * show_tensors.c - ch show for files of tensors: names, types, shapes, metadata. For a checkpoint
+ * the model's tensors are listed; the rest of the tree, such as the tensors of optimisers, is
+ * summarised.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,12 +12,12 @@
 #include "cli/command/cmd_show.h"
 
 enum {
-    SHOWN_LETTERS = 60, /* of a value */
-    SHOWN_ITEMS = 64,   /* of a dictionary */
-    SHOWN_MOST = 1000,  /* of the outermost */
-    SHOWN_GROUPS = 4,   /* of a list of dictionaries */
+    SHOWN_LETTERS = 60, /* characters of a value */
+    SHOWN_ITEMS = 64,   /* items of a dictionary */
+    SHOWN_MOST = 1000,  /* items of the outermost one */
+    SHOWN_GROUPS = 4,   /* dictionaries of a list */
     SHOWN_DEPTH = 3,
-    SMALL = 12 /* objects in what is printed whole */
+    SMALL = 12 /* objects of a value that is printed completely */
 };
 
 /* ---- tensors ---- */
@@ -56,7 +55,7 @@ static void add_tensors(struct mase_show *s, const struct mase_outline *o, int64
 
 struct tree {
     const struct mase_obj *state; /* already listed */
-    int listed;                   /* tensors */
+    int listed;                   /* number of listed tensors */
     struct mase_table *table;
 };
 
@@ -86,7 +85,7 @@ static void count_content(struct content *c, const struct mase_obj *o)
         count_content(c, o->items[i]);
 }
 
-/* At most so many letters, without a break inside one. */
+/* At most so many bytes, not cut within a character. */
 static const char *shortened(struct mase_arena *a, const char *text)
 {
     size_t n = strcspn(text, "\n");
@@ -115,7 +114,7 @@ static void add_row(struct tree *t, const char *path, const struct mase_obj *o, 
     mase_table_add(t->table, (const char *[]){ path, mase_obj_kind_names[o->kind], value });
 }
 
-/* "11 items: lr, betas, ...", "200 items, the first is 0.5". */
+/* A summary: "11 items: lr, betas, ...", "200 items, the first is 0.5". */
 static const char *summed_up(struct mase_arena *a, const struct mase_obj *o,
                              const struct content *c)
 {
@@ -146,8 +145,8 @@ static const char *path_to(struct mase_arena *a, const char *above, const struct
                : mase_arena_printf(a, "%s%s%d", above, dot, i);
 }
 
-/* Named settings are worth a row each; numbered states, long lists and insides of objects are not.
- */
+/* Dictionaries with names get a row for each item; numbered states, long lists and contents of
+ * objects do not. */
 static bool worth_opening(const struct mase_obj *o, int depth)
 {
     if (o->kind == MASE_OBJ_OPAQUE)
@@ -161,7 +160,7 @@ static bool worth_opening(const struct mase_obj *o, int depth)
 
 static void add_object(struct tree *t, const char *path, const struct mase_obj *o, int depth);
 
-/* What is listed already, and what of the outermost dict is not. */
+/* Skip the listed tensors, and summarise other parts of the state. */
 static void add_state(struct tree *t, const char *path, const struct mase_obj *o,
                       const struct content *c, int depth)
 {
@@ -202,7 +201,7 @@ static void add_tree(struct mase_show *s, const struct mase_outline *o)
     sheet->title = "all that the file holds";
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static void add_metadata(struct mase_show *s, const struct mase_value *metadata)
 {
@@ -213,7 +212,7 @@ static void add_metadata(struct mase_show *s, const struct mase_value *metadata)
     sheet->title = "metadata";
 }
 
-/* Is there more than the tensors that are listed? */
+/* Is there more than the listed tensors? */
 static bool holds_more(const struct mase_outline *o)
 {
     return o->tree &&

@@ -1,6 +1,6 @@
 /*
- * summary.c - what is to be trained, as Lightning's summary says it, on what; and what a checkpoint
- * says of that.
+ * summary.c - the summary before training, as Lightning prints it, the data, and the checkpoint's
+ * record of its data.
  */
 #include <math.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static void add_count(struct mase_str *out, int64_t n)
 
 enum { HELPERS = 6, NAME_WIDTH = 9, TYPE_WIDTH = 18 };
 
-/* Of the original's training module; they have no parameters. */
+/* Submodules of the original's training module; they have no parameters. */
 struct helper {
     const char *name, *type;
 };
@@ -95,7 +95,7 @@ static void add_text(struct mase_str *out, const struct mase_model *m, const str
     mase_str_release(&count);
 }
 
-/* In the other formats: its lines, without the totals. */
+/* As a table for other formats, without totals. */
 static struct mase_table as_table(struct mase_arena *a, const struct mase_model *m,
                                   const struct mase_graph *g, const struct helper *helpers)
 {

@@ -1,9 +1,9 @@
 /*
  * sweep_sets.c - a sweep over number formats: --set passes.quantize.linear.config.weight_width=2..8
  *
- * A value that is a range of whole numbers, or several with commas between, is an axis of the
- * sweep; every value, or every combination of several axes, makes a network. A single axis has one
- * value more, float: the network as it is without formats, to compare with.
+ * A value that is a range of integers, or several values separated by commas, is an axis of the
+ * sweep; every combination of values gives a network. A single axis has an additional value, float:
+ * the network as it is without formats, to compare with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 static const char prefix[] = "passes.quantize.";
 enum { MOST_VALUES = 100 };
 
-/* "2..8"; false: it is none. */
+/* Parse "2..8"; false: no range. */
 static bool read_range(const char *text, long *from, long *to)
 {
     char *end;
@@ -37,7 +37,7 @@ bool mase_cli_is_set_axis(const char *text)
            (read_range(value + 1, &from, &to) || (strchr(value, ',') && !strpbrk(value, "[{\"'")));
 }
 
-/* "KEY=VALUE" for each value. */
+/* Make "KEY=VALUE" for each value. */
 static enum mase_status spell_out(struct mase_cli_set_axis *axis, struct mase_arena *a,
                                   const char *text, struct mase_err *err)
 {
@@ -72,7 +72,7 @@ static enum mase_status spell_out(struct mase_cli_set_axis *axis, struct mase_ar
     }
 }
 
-/* passes.quantize.linear.config.weight_width as linear.weight_width. */
+/* "linear.weight_width" for passes.quantize.linear.config.weight_width. */
 static const char *short_key(struct mase_arena *a, const char *text)
 {
     const char *path = text + sizeof prefix - 1, *config = strstr(path, ".config.");
@@ -84,7 +84,7 @@ static const char *short_key(struct mase_arena *a, const char *text)
                              config + strlen(".config."));
 }
 
-/* The values as the table shows them. */
+/* The values as tables show them. */
 static struct mase_value *values_of(const struct mase_cli_set_axis *axis, struct mase_arena *a)
 {
     struct mase_value *list = mase_value_list(a);
@@ -131,7 +131,7 @@ enum mase_status mase_cli_first_set(const char **out, struct mase_arena *a, cons
     return MASE_OK;
 }
 
-/* Combination number k of the axes' values, the last running fastest. */
+/* Set combination number k of the values; the last axis varies fastest. */
 static enum mase_status set_all(struct mase_cli *c, const struct mase_cli_set_axis *axes, int count,
                                 int k, struct mase_err *err)
 {
@@ -142,7 +142,7 @@ static enum mase_status set_all(struct mase_cli *c, const struct mase_cli_set_ax
     return mase_pass_runs_bind(&c->passes, &c->arena, mase_value_get(c->config, "passes"), err);
 }
 
-/* ---- what calibration finds ---- */
+/* ---- calibration ---- */
 
 static bool has_auto(const struct mase_value *v)
 {
@@ -173,7 +173,7 @@ enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli 
     int all = 1;
     for (int i = 0; i < count; i++)
         all *= axes[i].count;
-    /* calibration puts what it found there */
+    /* calibration changes it */
     struct mase_value *passes = mase_value_copy(&c->arena, mase_value_get(c->config, "passes"));
     for (int k = 0; k < all; k++) {
         mase_value_set(&c->arena, c->config, "passes", mase_value_copy(&c->arena, passes));
@@ -185,5 +185,5 @@ enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli 
     mase_value_set(&c->arena, c->config, "passes", passes);
     if (count == 1 && axes[0].plain)
         out[all] = mase_graph_clone(base);
-    return set_all(c, axes, count, 0, err); /* as run.json says it */
+    return set_all(c, axes, count, 0, err); /* restore the configuration for run.json */
 }

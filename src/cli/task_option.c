@@ -1,6 +1,6 @@
 /*
- * task_option.c - what a run is for: as --task and --loss say, else what the weights of --load were
- * trained for, else classification.
+ * task_option.c - the task of a run: by --task and --loss, else that of the weights of --load, else
+ * classification.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_
     return MASE_OK;
 }
 
-/* Behind the quote; a text of several lines has no place within it. */
+/* Count columns from the quote; a text of several lines has no place. */
 void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err)
 {
     const struct mase_value *loss = mase_cli_value(c, MASE_CLI_loss);

@@ -1,6 +1,6 @@
 /*
- * tell.c - what a person should know before the numbers: where the weights come from, whether all
- * of them are numbers, and which options that were given change nothing.
+ * tell.c - messages before results: where the weights come from, infinite or NaN weights, options
+ * without effect.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,8 +20,7 @@ static bool count_param(const char *full, struct mase_param *p, void *data)
 {
     struct tally *t = data;
     (void)full;
-    if (p->kind == MASE_PARAM_CONSTANT ||
-        p->tied) /* a number of the code, in no file; another name */
+    if (p->kind == MASE_PARAM_CONSTANT || p->tied) /* a constant of the code, or another name */
         return true;
     t->tensors++;
     t->values += mase_tensor_count(&p->tensor);
@@ -38,7 +37,7 @@ void mase_cli_warn_of_weights(const struct mase_graph *g)
     mase_str_release(&where);
 }
 
-/* A path below the current folder without that; they were made absolute when they were read. */
+/* Shorten a path below the current folder, which was made absolute when it was read. */
 static const char *as_typed(const char *path)
 {
     struct mase_arena a = { 0 };
@@ -71,10 +70,10 @@ void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g,
 
 /* ---- options ---- */
 
-/* Values by which people ask for what happens anyway. */
+/* Values that ask for the default behaviour. */
 static const struct {
     enum mase_cli_option_id id;
-    const char *text; /* NULL: the number */
+    const char *text; /* NULL: compare the number */
     int64_t number;
 } harmless[] = {
     { MASE_CLI_accelerator, "cpu", 0 },
@@ -91,8 +90,8 @@ static bool is_harmless(enum mase_cli_option_id id, const struct mase_value *v)
     return false;
 }
 
-/* Of the command line everything counts that the command does not act on; of a file, which serves
- * several commands, what none acts on. */
+/* Is a given option unused? From the command line: by this command; from a file, which serves
+ * several commands: by any. */
 static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
@@ -117,7 +116,7 @@ static void tell_ignored(const struct mase_cli *c)
     mase_str_release(&list);
 }
 
-/* Options that act only where another has one of these values; none: any. */
+/* Options that act only if another option has one of these values; none: any value. */
 enum { MOST_VALUES = 4 };
 static const struct {
     enum mase_cli_option_id id, needs;
@@ -140,7 +139,7 @@ static const struct {
 
 static bool holds(const struct mase_value *v, const char *const *value)
 {
-    if (v->kind == MASE_LIST) /* of a sweep */
+    if (v->kind == MASE_LIST) /* a list of a sweep */
         return true;
     bool met = v->kind == MASE_STRING && !value[0];
     for (int i = 0; i < MOST_VALUES && value[i] && v->kind == MASE_STRING; i++)

@@ -1,5 +1,5 @@
 /*
- * train_bits.c - how many bits a quantised training has come to: bits.csv, run.json, a sentence.
+ * train_bits.c - bits of a quantised training: bits.csv, run.json, a log line.
  *
  *     epoch,layer,operand,values,mean_bits,min_bits,max_bits,zero_share,ebops
  *
@@ -20,7 +20,7 @@ static const char header[] =
 
 /* ---- bits.csv ---- */
 
-/* Rows of whole epochs stay. The one that a run was stopped in will be told again. */
+/* Keep rows of complete epochs; an interrupted epoch is written again. */
 static enum mase_status keep_rows(struct mase_str *out, const char *path, int64_t epoch,
                                   struct mase_err *err)
 {
@@ -101,7 +101,7 @@ enum mase_status mase_cli_bits_events(struct mase_events *events, struct mase_ar
     return MASE_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- log and results ---- */
 
 static struct mase_value *row_value(struct mase_arena *a, const struct mase_layer_bits *r)
 {

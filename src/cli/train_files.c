@@ -25,7 +25,7 @@
 
 enum { COLUMNS = 10, MOST_COLUMNS = 11, STEP_COLUMN = 2, VAL_LOSS_COLUMN = 6 };
 
-/* As Lightning's LearningRateMonitor calls it. */
+/* The name that Lightning's LearningRateMonitor gives it. */
 static const char *lr_tag(struct mase_arena *a, const struct mase_train_opts *o)
 {
     return mase_arena_printf(a, "lr-%s", mase_optimizer_title(o->optimizer));
@@ -96,7 +96,7 @@ static enum mase_status draw(const struct mase_cli_train_files *f, const char *t
 
 /* ---- metrics.csv ---- */
 
-/* The fields of a line, in place; false when there are fewer. */
+/* Split a line in place; false if there are too few fields. */
 static bool split_line(char *line, char *field[MOST_COLUMNS], int columns)
 {
     int n = 0;
@@ -109,7 +109,7 @@ static bool split_line(char *line, char *field[MOST_COLUMNS], int columns)
     return n == columns;
 }
 
-/* Keep a line of an earlier run if it is of a step before this one. */
+/* Keep a line of an earlier run if its step is before the resumed one. */
 static void keep_line(struct mase_cli_train_files *f, struct mase_str *out, const char *line,
                       int64_t step)
 {
@@ -138,7 +138,7 @@ static enum mase_status keep_lines(struct mase_cli_train_files *f, struct mase_s
     MASE_TRY(mase_file_open(&file, f->metrics_path, err));
     char *text = mase_arena_strndup(f->arena, (const char *)file.data, file.size), *rest = NULL;
     mase_file_close(&file);
-    strtok_r(text, "\n", &rest); /* the header */
+    strtok_r(text, "\n", &rest); /* skip the header */
     for (char *line; (line = strtok_r(NULL, "\n", &rest));)
         keep_line(f, out, line, step);
     return MASE_OK;
@@ -164,7 +164,7 @@ static enum mase_status open_metrics(struct mase_cli_train_files *f, bool resume
     return st;
 }
 
-/* What learned bits have come to, and the end of the line. */
+/* Write the bits, and end the line. */
 static void end_line(const struct mase_cli_train_files *f, double ebops)
 {
     if (f->columns > COLUMNS)
@@ -181,7 +181,7 @@ static enum mase_status check_metrics(const struct mase_cli_train_files *f, stru
 
 /* ---- TensorBoard ---- */
 
-/* The first version_N that is not there: runs in one folder stand beside one another. */
+/* The first version_N that does not exist, so that runs in one folder lie next to each other. */
 static const char *new_version(struct mase_arena *a, const char *software)
 {
     for (int n = 0;; n++) {
@@ -192,7 +192,7 @@ static const char *new_version(struct mase_arena *a, const char *software)
     }
 }
 
-/* YAML reads what JSON writes, but 1e-05 as a text: 1.0e-05 is a number, as Python writes it. */
+/* YAML reads JSON, except that 1e-05 would be a text: write 1.0e-05, as Python does. */
 static void add_yaml(struct mase_str *out, const struct mase_value *v)
 {
     struct mase_str text = { 0 };
@@ -224,7 +224,7 @@ static enum mase_status write_hparams(const struct mase_cli_train_files *f,
     return st;
 }
 
-/* ---- all of them ---- */
+/* ---- all files ---- */
 
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
                                            const struct mase_cli_train_run *r, struct mase_err *err)
@@ -245,7 +245,7 @@ enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struc
     return write_hparams(f, r, err);
 }
 
-/* "train_acc_step" and the like, by the task's name of it. */
+/* Write "train_acc_step" and the like, by the task's name for the score. */
 static enum mase_status put_score(struct mase_cli_train_files *f, const char *part,
                                   const char *when, int64_t step, double score,
                                   struct mase_err *err)

@@ -1,8 +1,7 @@
 /*
- * value_lists.c - several values for one option of training, --batch-size 64,128,256, or several
- * models: on the command line, and as lists of a configuration file.
- *
- * Options are understood before the command is known, so the text waits until it is.
+ * value_lists.c - lists of values for an option of training, --batch-size 64,128,256, or lists of
+ * models: on the command line or in a configuration file. Options are parsed before the command is
+ * known, so the text is kept until then.
  */
 #include <string.h>
 
@@ -18,7 +17,7 @@ static bool trains(enum mase_cli_option_id id)
     return false;
 }
 
-/* Options that a sweep may vary; its results are compared, so it is for one task. */
+/* Options that a sweep may vary; not the task, since results are compared. */
 static bool may_vary(enum mase_cli_option_id id)
 {
     const enum mase_opt_type type = mase_cli_options[id].opt->type;
@@ -32,7 +31,7 @@ bool mase_cli_is_list(enum mase_cli_option_id id, const char *text)
     return strchr(text, ',') && may_vary(id) && !mase_is_file(text);
 }
 
-/* The list of a file's key: an axis of the sweep. */
+/* The list of a file's key, an axis of the sweep. */
 enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id id,
                                      const struct mase_value *v, struct mase_err *err)
 {
@@ -85,7 +84,7 @@ enum mase_status mase_cli_read_lists(struct mase_cli *c, struct mase_err *err)
             continue;
         if (c->command->kind == MASE_CLI_GRID)
             MASE_TRY(mase_cli_read_list(c, id, err));
-        else /* no single value has a comma: this fails with the option's own words */
+        else /* no single value has a comma, so this fails with the option's own message */
             MASE_TRY(mase_cli_option_read(&c->setting[i].cmdline, &c->arena, id, s->spelt, s->list,
                                           err));
     }

@@ -1,6 +1,6 @@
 /*
- * work_choice.c - the options as what the layer work takes, and what it found as options again:
- * run.json says what a run worked with, not only what was typed.
+ * work_choice.c - convert options to the choices of the layer work, and what was found back to
+ * options, since run.json records what a run used, not only what was typed.
  */
 #include <mase/file.h>
 #include <mase/log.h>
@@ -8,9 +8,9 @@
 
 #include "cli/command/cmd_train.h"
 
-/* ---- from options ---- */
+/* ---- options to choices ---- */
 
-/* The record of a run, which a report reads as its file, has defaults in it, too. */
+/* A report reads the record of a run, which contains defaults, as its file. */
 static bool is_said(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
@@ -31,7 +31,7 @@ struct mase_data_choice mase_cli_data_choice(struct mase_cli *c)
         .task = mase_cli_task(c),
         .weights = mase_cli_text(c, MASE_CLI_load_name),
         .trains = trains(c),
-        .ranges = mase_streq(c->command->name, "data"), /* which shows them */
+        .ranges = mase_streq(c->command->name, "data"), /* shown by `ch data` */
     };
     for (int w = 0; w < MASE_DATA_WORD_COUNT; w++) {
         choice.value[w] = mase_cli_value(c, mase_cli_data_ids[w]);
@@ -68,9 +68,9 @@ enum mase_status mase_cli_choose(struct mase_work_choice *o, struct mase_cli *c,
     return mase_cli_load_opts(&o->load, c, err);
 }
 
-/* ---- and back ---- */
+/* ---- results to options ---- */
 
-/* What weights were trained for is what they are used for, where nobody says otherwise. */
+/* Use weights for the task that they were trained for, unless the options give another. */
 static void settle_task(struct mase_cli *c, const struct mase_checkpoint_info *trained)
 {
     struct mase_arena *a = &c->arena;
@@ -87,7 +87,7 @@ static void settle_task(struct mase_cli *c, const struct mase_checkpoint_info *t
         c->setting[MASE_CLI_loss_delta].dflt = mase_value_float(a, trained->loss_delta);
 }
 
-/* The path that was found, absolute, at the place of the word. */
+/* Replace the word of --load by the absolute path that was found. */
 static void settle_weights(struct mase_cli *c, struct mase_opened *w)
 {
     const enum mase_cli_option_id id = w->choice.weights ? MASE_CLI_load_name : MASE_CLI_model;
@@ -126,7 +126,7 @@ enum mase_status mase_cli_build(struct mase_opened *w, struct mase_cli *c,
     return MASE_OK;
 }
 
-/* What the choice has become: run.json says which arrays were read. */
+/* Record which arrays were read, for run.json. */
 static void settle_features(struct mase_cli *c, const struct mase_opened *w)
 {
     const struct mase_value *v = w->choice.data.value[MASE_DATA_features];

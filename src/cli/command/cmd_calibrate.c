@@ -27,22 +27,22 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    struct mase_opened work; /* its graph is owned */
+    struct mase_opened work; /* owns its graph */
     struct mase_classes classes;
-    const char *project_dir; /* of run.json */
-    const char *dir;         /* of all other files */
+    const char *project_dir; /* for run.json */
+    const char *dir;         /* for all other files */
     uint64_t started;
-    struct mase_graph *before; /* owned: as it was loaded, with its weights */
+    struct mase_graph *before; /* owned: the loaded network, with its weights */
     struct mase_manager manager;
     struct mase_cli_samples samples;
     struct mase_cli_claim claim;
     struct mase_objective objective;
-    struct mase_value *measured; /* a list of tables; NULL: not measured */
+    struct mase_value *measured; /* list of tables; NULL: not measured */
 };
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
-/* The options of the command line over those of [passes.quantize.calibrate]. */
+/* Let options of the command line override those of [passes.quantize.calibrate]. */
 static void override(struct mase_cli *c, struct mase_value *section)
 {
     static const struct {
@@ -78,7 +78,7 @@ static enum mase_status take_options(struct mase_cli *c, struct mase_err *err)
     return mase_pass_runs_bind(&c->passes, &c->arena, mase_value_get(c->config, "passes"), err);
 }
 
-/* ---- where files go ---- */
+/* ---- output folder ---- */
 
 static bool has_files(const char *path)
 {
@@ -91,7 +91,7 @@ static bool has_files(const char *path)
     return any;
 }
 
-/* A folder of the user's own must be empty: nothing is ever overwritten. */
+/* A folder given by the user must be empty, since nothing is overwritten. */
 static enum mase_status find_folder(struct job *j, struct mase_err *err)
 {
     const char *own = mase_cli_text(j->c, MASE_CLI_output);
@@ -152,9 +152,9 @@ static enum mase_status run_transforms(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- how good it is ---- */
+/* ---- measure ---- */
 
-/* "accuracy" where it is one; else as the task calls it in files. */
+/* The key of the score: "accuracy", or the name that the task has in files. */
 static const char *score_key(const struct job *j)
 {
     const struct mase_task *t = j->objective.task;
@@ -197,7 +197,7 @@ static enum mase_status measure_both(struct job *j, struct mase_err *err)
     return measure(j, j->work.graph, "quantised", split, err);
 }
 
-/* ---- what is shown ---- */
+/* ---- print ---- */
 
 static const struct mase_value *list_in(const struct mase_value *results, int i, const char *key)
 {

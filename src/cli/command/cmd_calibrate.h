@@ -6,13 +6,14 @@
 
 #include "cli/project.h"
 
-/* What calibrated.toml says beside the options in force. */
+/* Contents of calibrated.toml, beside the options in force. */
 struct mase_cli_calibrated {
     struct mase_cli *c;
-    const struct mase_graph *graph;   /* with the formats that were found */
+    const struct mase_graph *graph;   /* with the chosen formats */
     const struct mase_value *results; /* of the passes: figures of each operand */
-    const char *network;              /* the folder that holds it */
-    bool own_model; /* it is no longer the model that the options name, so it is named */
+    const char *network;              /* folder of the network */
+    bool own_model; /* name the folder as the model, since the network differs from the options'
+                       model */
 };
 /* Append it to out. */
 void mase_cli_calibrated_print(struct mase_str *out, const struct mase_cli_calibrated *f);

@@ -1,6 +1,5 @@
 /*
- * cmd_convert.c - ch convert IN OUT: the same tensors, or the same network, in another kind of
- * file.
+ * cmd_convert.c - ch convert IN OUT: convert tensors or a network to another kind of file.
  *
  *     from                                to
  *     .pt .pth .ckpt .safetensors .npz    each other: tensors, unchanged to the bit
@@ -30,14 +29,14 @@
 
 struct job {
     struct mase_cli *c;
-    struct mase_word word; /* what IN is */
-    const char *in, *out;  /* in: what the word stands for */
+    struct mase_word word; /* kind of IN */
+    const char *in, *out;  /* in: path of the network or file */
     struct mase_cli_converted done;
 };
 
-/* ---- what it is ---- */
+/* ---- kinds of OUT ---- */
 
-/* A folder is what is one, or has no suffix to say otherwise. */
+/* Does OUT name a folder: one that exists, or a name without suffix? */
 static bool is_folder_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -51,7 +50,7 @@ static bool is_graph_name(const char *path)
     return mase_ends_with(path, ".mg") || mase_ends_with(path, ".py");
 }
 
-/* A graph with its weights. */
+/* Does OUT name a kind of file with a graph and weights? */
 static bool is_network_name(const char *path)
 {
     return is_folder_name(path) || mase_ends_with(path, ".onnx");
@@ -80,13 +79,13 @@ static bool count_tensor(const char *full, struct mase_param *p, void *data)
     return true;
 }
 
-/* Does the configuration say how to quantise the network first? */
+/* Does the configuration have formats, so that the network is quantised first? */
 static bool quantises(const struct job *j)
 {
     return j->c->config && mase_value_at(j->c->config, "passes.quantize");
 }
 
-/* A graph from file to file needs no weights, however large they would be. */
+/* Open IN; without weights if only the graph is converted. */
 static enum mase_status open_network(struct job *j, struct mase_opened *net, struct mase_err *err)
 {
     const bool values = j->word.kind != MASE_WORD_GRAPH || !is_graph_name(j->out) || quantises(j);
@@ -133,7 +132,7 @@ static enum mase_status write_network(struct job *j, const struct mase_opened *n
                                            : mase_cli_net_save(j->c, net, j->out, trained, err);
 }
 
-/* Quantised first, if a configuration says so. */
+/* Convert, after quantising if the configuration has formats. */
 static enum mase_status convert_network(struct job *j, struct mase_err *err)
 {
     struct mase_opened net, quantised = { 0 };
@@ -147,7 +146,7 @@ static enum mase_status convert_network(struct job *j, struct mase_err *err)
     return st;
 }
 
-/* The weights of a folder, replaced by those of a file. */
+/* Save a folder with the weights of --load. */
 static enum mase_status replace_weights(struct job *j, struct mase_err *err)
 {
     struct mase_opened net;
@@ -164,9 +163,9 @@ static enum mase_status replace_weights(struct job *j, struct mase_err *err)
     return st;
 }
 
-/* ---- which way ---- */
+/* ---- choose the conversion ---- */
 
-/* A file of tensors, whether or not it says what network they are of. */
+/* Is IN a file of tensors, with or without its graph? */
 static bool is_weights_file(const struct job *j)
 {
     return j->word.kind == MASE_WORD_WEIGHTS || j->word.kind == MASE_WORD_OTHER ||
@@ -178,7 +177,7 @@ static bool is_with_weights(const struct job *j)
     return j->word.kind == MASE_WORD_SAVED || j->word.kind == MASE_WORD_CHECKPOINT;
 }
 
-/* Whoever has weights of its own takes no others. */
+/* Refuse --load if IN has weights. */
 static enum mase_status refuse_load(const struct job *j, struct mase_err *err)
 {
     if (!mase_cli_text(j->c, MASE_CLI_load_name))
@@ -204,7 +203,7 @@ static enum mase_status from_weights(struct job *j, struct mase_err *err)
     return mase_fail(err, MASE_EVALUE, "'%s' holds weights and no graph for '%s'", j->in, j->out);
 }
 
-/* A graph with its weights: a saved folder, or the checkpoint of a run. */
+/* Convert from a saved folder, or the checkpoint of a run. */
 static enum mase_status from_folder(struct job *j, struct mase_err *err)
 {
     const char *weights = mase_path_join(&j->c->arena, j->in, MASE_SAVED_WEIGHTS);
@@ -215,7 +214,7 @@ static enum mase_status from_folder(struct job *j, struct mase_err *err)
                                     err);
 }
 
-/* A network that comes with weights: they are all that goes out. */
+/* Save the weights only. */
 static enum mase_status save_weights(struct job *j, struct mase_err *err)
 {
     struct mase_opened net;
@@ -253,7 +252,7 @@ static enum mase_status check_out(const struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- the report ---- */
+/* ---- report ---- */
 
 static void set_count(struct mase_table *t, int column, int64_t n)
 {

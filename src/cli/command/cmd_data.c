@@ -1,6 +1,5 @@
 /*
- * cmd_data.c - ch data: which datasets there are, what one holds, keeping the file of one or no
- * longer.
+ * cmd_data.c - ch data: list datasets, describe one, import and remove tables of the cache.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -101,7 +100,7 @@ static void put_facts(struct mase_cli *c, const struct mase_dataset *d)
     mase_cli_put_pairs(c, &t);
 }
 
-/* Rows are splits, columns classes; many classes are summed up by the smallest and the largest. */
+/* A table of splits by classes; many classes are summarised by the smallest and the largest. */
 static void put_splits(struct mase_cli *c, const struct mase_dataset *d)
 {
     struct mase_arena *a = &c->arena;
@@ -157,7 +156,7 @@ static void put_features(struct mase_cli *c, const struct mase_dataset *d)
     mase_cli_put_table(c, &t);
 }
 
-/* The numbers to predict. */
+/* A table of regression targets. */
 static void put_targets(struct mase_cli *c, const struct mase_dataset *d)
 {
     static const char *const headers[] = { "Target", "Min", "Max", "Mean", NULL };
@@ -246,7 +245,7 @@ static enum mase_status import(struct mase_cli *c, struct mase_err *err)
                          "ch data import needs a dataset and a file: ch data "
                          "import jsc FILE");
     MASE_TRY(mase_dataset_import(c->operands[1], c->operands[2], &opts, err));
-    MASE_TRY(mase_dataset_open(&d, c->operands[1], &kept, err)); /* what the next run will find */
+    MASE_TRY(mase_dataset_open(&d, c->operands[1], &kept, err)); /* as the next run will find it */
     if (mase_cli_wants_json(c))
         info_json(&c->arena, d);
     else

@@ -1,9 +1,7 @@
 /*
- * cmd_diff.c - ch diff A [B]: which nodes, formats and parameters differ, and what that does to the
- * outputs of every node for the same input.
- *
- * Without B it is A as the configuration quantises it. A file of weights takes the graph of the
- * other side; two of them are compared by their parameters alone.
+ * cmd_diff.c - ch diff A [B]: compare nodes, formats and parameters, and the outputs of every node
+ * for one input. Without B, B is A as the configuration quantises it. A file of weights takes the
+ * graph of the other side; two of them are compared by their parameters alone.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -36,7 +34,8 @@ static const char *call_of(struct mase_arena *a, const struct mase_node *n)
 static void add_node(struct mase_table *t, const struct mase_node_pair *p)
 {
     struct mase_arena *a = t->arena;
-    const bool whole = p->a && p->b && !p->same_call; /* the class alone would not show it */
+    const bool whole =
+        p->a && p->b && !p->same_call; /* the class alone would not show the difference */
     const struct mase_node *n[] = { p->a, p->b };
     const int row = mase_table_row(t);
     mase_table_set(t, row, 0, p->a ? p->a->name : p->b->name);
@@ -101,7 +100,7 @@ static void add_param(struct mase_table *t, const struct mase_tensor_pair *p)
     set_errors(t, row, 4, &p->error);
 }
 
-/* Bytes of the prefix that a wrapper (Lightning, DataParallel) puts before every name. */
+/* The length of a prefix that a wrapper (Lightning, DataParallel) adds to every name. */
 static size_t wrapper_of(const struct mase_tensors *t)
 {
     static const char *const wrappers[] = { "module.", "model.", "module." };
@@ -163,8 +162,8 @@ static void add_output(struct mase_table *t, const struct mase_value_pair *p)
     mase_table_setf(t, row, 7, "%" PRId64, p->error.rows);
 }
 
-/* As many as --batch-size says; else enough to see something and to compute in a moment. What a
- * configuration trains with has no say. */
+/* Rows by --batch-size; else a default that computes quickly. The batch size of a configuration's
+ * training does not count. */
 static int64_t rows_to_draw(const struct sides *s, const struct mase_opened *n)
 {
     enum { VALUES = 16384, MOST = 128 };
@@ -203,8 +202,7 @@ static enum mase_status compare_outputs(struct mase_sheet *sheet, const struct s
     return MASE_OK;
 }
 
-/* Can both be given the same input? If not, that is no fault: they are compared by what they are.
- */
+/* Can both run on one input? If not, outputs are not compared, without an error. */
 static bool can_run(const struct sides *s)
 {
     if (s->a.has_sample && s->b.has_sample && !mase_shape_equal(&s->a.sample, &s->b.sample))
@@ -254,7 +252,7 @@ enum mase_status mase_cli_diff(struct mase_cli *c, struct mase_err *err)
     enum mase_status st = open_b(&s, err);
     if (!st)
         st = report(&s, err);
-    mase_work_close(&s.b); /* it may borrow from the other */
+    mase_work_close(&s.b); /* may borrow weights of a */
     mase_work_close(&s.a);
     return st;
 }

@@ -19,17 +19,17 @@ struct job {
     struct mase_cli *c;
     const struct mase_target *target;
     const struct mase_model *model;
-    struct mase_opened work; /* its graph is owned */
+    struct mase_opened work; /* owns its graph */
     struct mase_data_info data;
-    float *x, *y; /* vectors */
+    float *x, *y; /* test vectors */
     int64_t vectors;
-    const char *source; /* of the vectors, in words */
+    const char *source; /* where the vectors come from, for messages */
     struct mase_emitted e;
 };
 
 /* ---- the network ---- */
 
-/* "shape:3,32,32": data of which nothing else is known. */
+/* Data of which only the shape is known: "shape:3,32,32". */
 static struct mase_data_info data_of_sample(struct mase_arena *a, const struct mase_shape *sample)
 {
     const char *name = "shape:";
@@ -38,8 +38,8 @@ static struct mase_data_info data_of_sample(struct mase_arena *a, const struct m
     return (struct mase_data_info){ .name = name, .sample = *sample };
 }
 
-/* What a sample is: of the dataset that is named, else as the weights were trained, else as usual;
- * NULL: the network may say. */
+/* Find the shape of a sample: from the given dataset, else from the weights' training, else from
+ * the model's usual dataset; NULL: the network may have it. */
 static enum mase_status find_data(const struct mase_data_info **info, struct job *j,
                                   struct mase_err *err)
 {
@@ -72,11 +72,11 @@ static enum mase_status build(struct job *j, struct mase_err *err)
 
 /* ---- test vectors ---- */
 
-/* Rows of the test split, spread evenly; false: there are none. */
+/* Take rows of the test split, evenly spread; false: impossible. */
 static bool take_rows(struct job *j, int64_t n)
 {
     struct mase_dataset *d = NULL;
-    struct mase_err why = { 0 }; /* the samples are drawn then */
+    struct mase_err why = { 0 }; /* samples are drawn instead */
     if (!j->data.name || mase_starts_with(j->data.name, "shape:") ||
         mase_work_open_data(&d, &j->work, &why))
         return false;
@@ -104,7 +104,7 @@ static void draw(struct job *j, int64_t n)
         j->x[k] = mase_rng_normal(&r);
 }
 
-/* Samples and what the engine gives for them: integers of a quantised network. */
+/* Make samples and their results, by integers for a quantised network. */
 static enum mase_status make_vectors(struct job *j, struct mase_err *err)
 {
     const int64_t n = mase_cli_value(j->c, MASE_CLI_vectors)->i,
@@ -127,9 +127,9 @@ static enum mase_status make_vectors(struct job *j, struct mase_err *err)
     return st;
 }
 
-/* ---- writing ---- */
+/* ---- write ---- */
 
-/* What the samples must be, for the header. */
+/* A description of the inputs, for the header. */
 static const char *about(const struct job *j)
 {
     struct mase_str s = { 0 };
@@ -152,7 +152,7 @@ static const char *about(const struct job *j)
     return text;
 }
 
-/* All files or none: what is complete replaces what is there, file by file. */
+/* Write all files or none: each is complete before it replaces an older one. */
 static enum mase_status write_files(const struct job *j, const char *dir, struct mase_err *err)
 {
     struct mase_writer w[MASE_EMITTED_FILES];
@@ -172,7 +172,7 @@ static enum mase_status write_files(const struct job *j, const char *dir, struct
     return st;
 }
 
-/* ---- what was written ---- */
+/* ---- report ---- */
 
 static void put_steps(const struct job *j)
 {
@@ -250,7 +250,7 @@ static void put_json(const struct job *j, const char *dir)
 
 /* ---- the command ---- */
 
-/* Those of the target, by their names. */
+/* Options of the target, by name. */
 static struct mase_value *target_options(const struct job *j)
 {
     struct mase_value *t = mase_value_table(&j->c->arena);
@@ -278,7 +278,7 @@ static enum mase_status emit(struct job *j, struct mase_err *err)
     return mase_emit(&j->e, j->target, j->work.graph, in.item, in.count, &o, err);
 }
 
-/* A network that cannot be run for its vectors mostly is one that has no C, which tells more. */
+/* If the network fails on its vectors, the error of the target usually tells more. */
 static enum mase_status emit_tested(struct job *j, struct mase_err *err)
 {
     struct mase_err why = { 0 };

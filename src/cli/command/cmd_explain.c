@@ -1,5 +1,5 @@
 /*
- * cmd_explain.c - ch explain: for each node, why the quantise pass changes it or leaves it alone.
+ * cmd_explain.c - ch explain: explain, for each node, why the pass quantize changes it or not.
  */
 #include <mase/compare.h>
 #include <mase/quantize.h>
@@ -11,7 +11,7 @@ static const char *matched(struct mase_arena *a, const struct mase_decision *d)
     return d->fallback ? "default" : mase_arena_printf(a, "%s '%s'", d->by, d->key);
 }
 
-/* One sentence for each reason there is. */
+/* The sentence for each reason. */
 static const char *why(struct mase_arena *a, const struct mase_decision *d)
 {
     switch (d->reason) {

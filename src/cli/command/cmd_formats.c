@@ -1,6 +1,6 @@
 /*
- * cmd_formats.c - ch formats [NAME]: the number formats; with --values, what values they have; with
- * --apply, one of them on a NumPy file.
+ * cmd_formats.c - ch formats [NAME]: list the number formats; --values: their values; --apply:
+ * round a NumPy file.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static enum mase_status unknown_param(const char *word, const struct mase_quant_
     return st;
 }
 
-/* What was said from operand `first` on, and the defaults of what was not. */
+/* Parameters from operand `first` on, with defaults for the rest. */
 static enum mase_status read_params(struct mase_value **out, struct mase_cli *c,
                                     const struct mase_quant_info *q, int first,
                                     struct mase_err *err)
@@ -173,7 +173,7 @@ static enum mase_status apply(struct mase_cli *c, enum mase_quant_kind kind, str
     MASE_TRY(mase_npy_read(&in, &c->arena, c->operands[1], err));
 
     struct mase_tensor x = as_f32(&c->arena, &in);
-    /* a vector has no samples to keep apart */
+    /* a vector has no batch axis */
     const enum mase_role role = q->for_data && x.shape.rank > 1 ? MASE_ROLE_DATA : MASE_ROLE_WEIGHT;
     MASE_TRY(mase_format_fits(f, &x.shape, role, err));
     mase_quantize(f, mase_f32(&x), mase_f32(&x), &x.shape, role,

@@ -1,5 +1,5 @@
 /*
- * cmd_info.c - ch --info: the networks and data sets that have a name. Graphs are built without
+ * cmd_info.c - ch --info: list networks and datasets. Graphs are built without
  * weights, so that even large networks are counted at once.
  */
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static void datasets_json(struct mase_arena *a, struct mase_value *out)
     }
 }
 
-/* A list of equal tables as a text table, one column per key. */
+/* Print a list of tables with equal keys as a text table, one column per key. */
 static void put_rows(struct mase_cli *c, const char *title, const char *const *headers,
                      const struct mase_value *rows)
 {

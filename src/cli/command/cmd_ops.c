@@ -12,7 +12,7 @@ static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
     return text && *text ? mase_value_string(a, text) : mase_value_none(a);
 }
 
-/* Blank-separated words as a list. */
+/* Split words at blanks. */
 static struct mase_value *words(struct mase_arena *a, const char *text)
 {
     struct mase_value *list = mase_value_list(a);
@@ -25,17 +25,17 @@ static struct mase_value *words(struct mase_arena *a, const char *text)
     return list;
 }
 
-/* "yes", "if named" or otherwise: does the quantise pass reach it? */
+/* "yes", "if named" or otherwise: does the pass quantize apply to the operation? */
 static const char *quantisable(const struct mase_op_info *o, const char *otherwise)
 {
     return !o->quantisable ? otherwise : o->usual ? "yes" : "if named";
 }
 
-/* The groups of a configuration that it has operands for. */
+/* The operands that configurations can give formats. */
 static const char *operands(struct mase_arena *a, enum mase_op op)
 {
     const struct mase_sig *sig = mase_op_call_sig(op);
-    const bool sequence = mase_op_is_recurrent(op); /* its weights stand in no signature */
+    const bool sequence = mase_op_is_recurrent(op); /* its signature does not list its weights */
     bool has[MASE_OPERAND_COUNT] = {
         [MASE_WEIGHT] = sequence, [MASE_BIAS] = sequence, [MASE_DATA_OUT] = true
     };

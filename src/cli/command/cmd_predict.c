@@ -23,18 +23,18 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    struct mase_opened work; /* its graph is owned */
+    struct mase_opened work; /* owns its graph */
     struct mase_data_info data;
     struct mase_tensor x, y;
-    struct mase_tensor given;      /* the samples as their file has them */
-    struct mase_cli_arrays arrays; /* of a .npz, or the samples under the name of the input */
-    bool table;                    /* the samples are data, as they were measured */
+    struct mase_tensor given;      /* samples as the file has them */
+    struct mase_cli_arrays arrays; /* arrays of a .npz, or the samples by the name of the input */
+    bool table;                    /* the samples are unscaled rows of a data file */
     struct mase_cli_many many;
     struct mase_predictor *predictor; /* owned */
     const char *project_dir;
     int threads;
-    double seconds;   /* of computing */
-    uint64_t started; /* mase_clock */
+    double seconds;   /* of computation */
+    uint64_t started; /* by mase_clock */
 };
 
 static enum mase_status need(const struct mase_cli *c, enum mase_cli_option_id id,
@@ -46,7 +46,7 @@ static enum mase_status need(const struct mase_cli *c, enum mase_cli_option_id i
                      mase_cli_options[id].metavar);
 }
 
-/* Bytes of pictures as they became in training: by channel. */
+/* The scaling of pixels in training, by channel. */
 static struct mase_scaling pixel_scaling(const struct job *j)
 {
     const struct mase_shape *s = &j->data.sample;
@@ -74,7 +74,7 @@ static enum mase_status read_checkpoint(struct job *j, struct mase_err *err)
 
 /* ---- the samples ---- */
 
-/* Of one in a row of samples. */
+/* The shape of one sample. */
 static struct mase_shape sample_of(const struct mase_shape *all)
 {
     struct mase_shape s = { .rank = all->rank - 1 };
@@ -100,7 +100,7 @@ static enum mase_status check_samples(const struct job *j, struct mase_err *err)
     return st;
 }
 
-/* Of a file of data, which are scaled as those that trained were. */
+/* Read a data file; its columns are scaled as in training. */
 static enum mase_status read_table(struct job *j, struct mase_err *err)
 {
     const char *path = mase_cli_text(j->c, MASE_CLI_input);
@@ -138,7 +138,7 @@ static enum mase_status read_samples(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Where nothing else tells what a sample is like, those that are given do. */
+/* Take the shape of a sample from the given samples, if nothing else tells it. */
 static void find_by_samples(struct job *j)
 {
     struct mase_data_array *others =
@@ -171,7 +171,7 @@ static enum mase_status find_data(struct job *j, struct mase_err *err)
     }
     j->data = *info;
     j->work.choice.data.dataset = info->name;
-    if (name->kind == MASE_NONE) /* what the project is named after, and run.json says */
+    if (name->kind == MASE_NONE) /* names the project, and goes to run.json */
         j->c->setting[MASE_CLI_dataset].dflt = mase_value_string(&j->c->arena, info->name);
     return MASE_OK;
 }
@@ -224,7 +224,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
     return st;
 }
 
-/* Numbers that were scaled to be trained on come in the measure of the data. */
+/* Convert targets that were scaled in training back to the units of the data. */
 static enum mase_status scale_back(struct job *j, struct mase_err *err)
 {
     const struct mase_scaling *s = &j->work.trained.target_scaling;
@@ -264,7 +264,7 @@ static int count_inputs(const struct mase_graph *g)
     return count;
 }
 
-/* The samples of a single input as the network takes them, which has several results. */
+/* The samples of a single input, for a network with several results. */
 static void give_single(struct job *j)
 {
     const struct mase_inputs in =
@@ -277,7 +277,7 @@ static void give_single(struct job *j)
     j->arrays.count = 1;
 }
 
-/* Has the file arrays of a data set, X and y, rather than one by the name of the only input? */
+/* Does the file have arrays of a dataset, X and y, rather than one named as the only input? */
 static bool has_data(const struct job *j)
 {
     const struct mase_node *n = j->work.graph->first;
@@ -289,7 +289,8 @@ static bool has_data(const struct job *j)
     return j->arrays.count > 0;
 }
 
-/* The fast way is for one result: then j->x has the samples. */
+/* Choose between the fast way, for one input and one result, whose samples are j->x, and the
+ * general one. */
 static enum mase_status choose_way(struct job *j, bool *many, struct mase_err *err)
 {
     const char *input = mase_cli_text(j->c, MASE_CLI_input);
@@ -381,7 +382,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
     const struct mase_shape result = mase_predictor_result(j->predictor);
     struct mase_shape shape = { result.rank + 1, { n } };
     memcpy(shape.dim + 1, result.dim, (size_t)result.rank * sizeof result.dim[0]);
-    const bool floats = j->work.trained.target_scaling.n; /* what is scaled back is no integer */
+    const bool floats = j->work.trained.target_scaling.n; /* scaled-back outputs are not integers */
     const enum mase_dtype dtype = floats ? MASE_F32 : mase_predictor_dtype(j->predictor);
     j->y = mase_tensor(&j->c->arena, dtype, &shape, true);
     const uint64_t started = mase_clock();

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-/* Options of the command that are keys of the section. */
+/* Options that are keys of the section. */
 static const struct {
     enum mase_cli_option_id id;
     const char *key;
@@ -16,7 +16,7 @@ static const struct {
     { MASE_CLI_granularity, "granularity" },
 };
 
-/* The section of the file, if there is one, with what was given on the command line in it. */
+/* The section of the file, if any, overridden by the command line. */
 static enum mase_status make_section(struct mase_value **out, struct mase_cli *c,
                                      struct mase_err *err)
 {
@@ -49,7 +49,8 @@ enum mase_status mase_cli_prune(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_pass_runs_bind(&c->passes, &c->arena, passes, err));
     if (!c->config)
         c->config = mase_value_table(&c->arena);
-    mase_value_set(&c->arena, c->config, "passes", passes); /* which run.json says was run */
-    MASE_TRY(mase_cli_command_find(&c->command, "transform", err)); /* whose files it leaves */
+    mase_value_set(&c->arena, c->config, "passes", passes); /* run.json records the section */
+    MASE_TRY(mase_cli_command_find(&c->command, "transform",
+                                   err)); /* the files are those of transform */
     return mase_cli_run_passes(c, err);
 }

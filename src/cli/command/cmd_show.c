@@ -1,7 +1,6 @@
 /*
- * cmd_show.c - ch show FILE: what any file of a model holds, and a picture of its graph.
- *
- * What the file is, is told from its bytes; a word that is no file is a model by name.
+ * cmd_show.c - ch show FILE: describe any file of a model, and draw its graph. The bytes of a file
+ * tell its kind; a word that is no file names a model.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -38,7 +37,7 @@ const char *const mase_show_stats[MASE_SHOW_STATS] = { "Min", "Max",        "Mea
 
 struct moments {
     double min, max, mean, std;
-    int64_t strange; /* infinite or no number; the rest are over the others */
+    int64_t strange; /* infinite or NaN; the statistics are over the others */
     int64_t zeros;
 };
 
@@ -59,7 +58,7 @@ static struct moments measure(const struct mase_tensor *x)
         sum += v;
     }
     m.mean = sum / (double)(n - m.strange);
-    const double widest = fmax(m.max - m.mean, m.mean - m.min); /* its square may be too large */
+    const double widest = fmax(m.max - m.mean, m.mean - m.min); /* its square may overflow */
     for (int64_t i = 0; i < n && widest > 0; i++) {
         const double d = (mase_tensor_get(x, i) - m.mean) / widest;
         squares += isfinite(d) ? d * d : 0;
@@ -94,7 +93,7 @@ static mase_show_fn *const handlers[MASE_KIND_COUNT] = {
     [MASE_KIND_EXPORT] = mase_show_tensors,
 };
 
-/* "PyTorch file (.pt .pth .ckpt), ...": what has a handler. */
+/* Fail with the kinds that can be shown: "PyTorch file (.pt .pth .ckpt), ...". */
 static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
 {
     struct mase_str known = { 0 };
@@ -113,7 +112,7 @@ static enum mase_status refuse(const struct mase_show *s, struct mase_err *err)
     return err->status;
 }
 
-/* The folder of a run: its network, then run.json. */
+/* Show the folder of a run: its network, then run.json. */
 static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 {
     const enum mase_file_kind kind = s->kind;
@@ -124,7 +123,7 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
     return record ? mase_show_record(s, err) : MASE_OK;
 }
 
-/* The file of weights that a folder of Hugging Face stands for; any other word as it is. */
+/* The weights file of a folder of Hugging Face; any other word is returned. */
 static const char *weights_behind(struct mase_arena *a, const char *word)
 {
     const bool alone = mase_is_dir(word) && !mase_network_in(a, word);

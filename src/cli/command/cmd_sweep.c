@@ -22,18 +22,18 @@
 
 struct job {
     struct mase_cli *c;
-    uint64_t started; /* mase_clock */
+    uint64_t started; /* by mase_clock */
     struct mase_sweep sweep;
     struct mase_sweep_axis axes[MASE_CLI_COUNT];
-    struct mase_cli_set_axis sets[MASE_SWEEP_MAX_AXES]; /* of --set */
+    struct mase_cli_set_axis sets[MASE_SWEEP_MAX_AXES]; /* axes of --set */
     int set_count;
-    const struct mase_value *models; /* a list, or the one */
-    struct mase_opened *works;       /* one for each model; the first also for weights and data */
-    const struct mase_model *model;  /* the one; of several, their names in one */
+    const struct mase_value *models; /* a list, or a single model */
+    struct mase_opened *works; /* one for each model; weights and data are those of the first */
+    const struct mase_model *model; /* the model; for several, one with all names */
     int model_count;
     struct mase_graph **networks;         /* owned, one for each model and combination of sets */
-    struct mase_graph **models_as_loaded; /* owned, one for each model: before it got formats */
-    const struct mase_graph **bases;      /* of those, one for each network */
+    struct mase_graph **models_as_loaded; /* owned, one for each model: without formats */
+    const struct mase_graph **bases;      /* by network: its model as loaded */
     int network_count;
     struct mase_dataset *data; /* owned */
     const char *project_dir, *dir;
@@ -41,7 +41,7 @@ struct job {
     struct mase_cli_claim claim;
 };
 
-/* Options of training into what all configurations share and what varies. */
+/* Separate options of training that all configurations share from those that vary. */
 static enum mase_status collect_options(struct job *j, struct mase_err *err)
 {
     struct mase_value *common = mase_cli_training(j->c);
@@ -64,7 +64,7 @@ static enum mase_status collect_options(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* One of several models starts from the weights that are named for all, or from the seed. */
+/* Each of several models starts from the common weights, or from the seed. */
 static enum mase_status find_listed(struct mase_opened *w, struct mase_cli *c,
                                     const struct mase_work_choice *o, struct mase_err *err)
 {
@@ -76,7 +76,7 @@ static enum mase_status find_listed(struct mase_opened *w, struct mase_cli *c,
     return MASE_OK;
 }
 
-/* The models, each by its name; of several a joint one stands for them all in the records. */
+/* Find the models; for several, a combined one stands for them in the records. */
 static enum mase_status find_joint(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
@@ -109,7 +109,7 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
     return mase_cli_find_model(&j->model, j->c, j->works, err);
 }
 
-/* What stands for the models in the name of a folder: "jsc-tiny,jsc-toy". */
+/* The models in the name of a folder: "jsc-tiny,jsc-toy". */
 static const char *folder_name(struct job *j)
 {
     struct mase_str text = { 0 };
@@ -141,7 +141,7 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Model number i, of which weights may be loaded. */
+/* Open model number i, and load weights. */
 static enum mase_status open_base(struct mase_graph **g, struct job *j, int i, struct mase_err *err)
 {
     struct mase_opened *w = &j->works[i];
@@ -164,7 +164,8 @@ static bool has_value(const struct mase_value *list, const char *text)
     return false;
 }
 
-/* Over one parameter of formats: if the models have none of their own, they are a value more. */
+/* For an axis of one format parameter, add the float network as a value, if the models have no
+ * formats. */
 static void add_plain(struct job *j, struct mase_graph **bases)
 {
     struct mase_cli_set_axis *axis = &j->sets[0];
@@ -177,7 +178,7 @@ static void add_plain(struct job *j, struct mase_graph **bases)
                         mase_value_string(&j->c->arena, MASE_SWEEP_PLAIN));
 }
 
-/* Every model in every combination of formats. */
+/* Build every model with every combination of formats. */
 static enum mase_status vary_formats(struct job *j, struct mase_err *err)
 {
     int variants = 1;
@@ -196,7 +197,7 @@ static enum mase_status vary_formats(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Every model in the formats that the configuration gives, if it gives any. */
+/* Give the models the formats of the configuration, if any. */
 static enum mase_status give_formats(struct job *j, struct mase_err *err)
 {
     j->network_count = j->model_count;
@@ -248,9 +249,9 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- again? ---- */
+/* ---- resume ---- */
 
-/* The axes of --set, which no option says. */
+/* The axes of --set, which are no options. */
 static struct mase_value *format_axes(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
@@ -260,7 +261,7 @@ static struct mase_value *format_axes(const struct job *j)
     return v;
 }
 
-/* Numbers compare as such: a list of 1e-2 is a list of 0.01. */
+/* Numbers compare by value: 1e-2 equals 0.01. */
 static bool is_same_option(const struct job *j, const struct mase_value *was,
                            enum mase_cli_option_id id)
 {
@@ -273,7 +274,7 @@ static bool is_same_value(const struct mase_value *was, const struct mase_value 
     return was && is ? mase_value_equal(was, is) : was == is;
 }
 
-/* Is what the folder holds of this very sweep? Then the table that follows has its rows, too. */
+/* Are the results in the folder those of this sweep? Then the new table includes them. */
 static bool is_same_sweep(const struct job *j, const char *dir)
 {
     static const enum mase_cli_option_id ids[] = { MASE_CLI_model, MASE_CLI_dataset,
@@ -329,7 +330,7 @@ static enum mase_status write_reports(const struct job *j, struct mase_err *err)
     return st;
 }
 
-/* What all have in common: a line for people, a table for programs. */
+/* Print what configurations share: a line as text, a table for programs. */
 static void print_head(const struct job *j)
 {
     struct mase_sheets *s = &j->c->sheets;
@@ -372,7 +373,7 @@ static void print_tables(const struct job *j)
 
 /* ---- run.json ---- */
 
-/* The configuration with the lowest validation loss; NULL when none is done. */
+/* The configuration with the lowest validation loss; NULL if none has finished. */
 static const struct mase_sweep_point *best(const struct mase_sweep *s)
 {
     const struct mase_sweep_point *p = NULL;
@@ -425,7 +426,7 @@ static enum mase_status record(const struct job *j, struct mase_err *err)
                                                       .graph = j->sweep.network,
                                                       .weights = j->works->source,
                                                       .dataset = mase_cli_data_record(a, j->data),
-                                                      .threads = 1, /* each configuration */
+                                                      .threads = 1, /* for each configuration */
                                                       .results = results(j),
                                                       .files = files,
                                                       .started = j->started },
@@ -443,7 +444,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     mase_info("%d configurations, %d done before; results in %s", j->sweep.count, reused, j->dir);
     mase_cli_on_interrupt("\nch: interrupted; the same command goes on with what is missing\n");
     const enum mase_status st = mase_sweep_run(&j->sweep, err);
-    struct mase_err *next = st ? NULL : err; /* the first failure is told; the others are kept */
+    struct mase_err *next = st ? NULL : err; /* report the first failure, keep the others */
     MASE_TRY(write_reports(j, next));
     MASE_TRY(record(j, next));
     print_tables(j);

@@ -1,8 +1,8 @@
 /*
- * cmd_test.c - ch test: how good a network is on the test split, by the metrics of its task.
+ * cmd_test.c - ch test: measure a network on the test split by the metrics of its task.
  *
- * A checkpoint knows how the data it was trained on was scaled and what its classes are called. The
- * features are scaled as it says; classes that stand in another order are matched by their names.
+ * A checkpoint records the scaling of its training data and the names of classes. Features are
+ * scaled accordingly; classes in another order are matched by name.
  */
 #include <math.h>
 #include <string.h>
@@ -18,18 +18,18 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    struct mase_opened work; /* its graph is owned */
+    struct mase_opened work; /* owns its graph */
     const char *project_dir;
     uint64_t started;
     struct mase_dataset *data; /* owned */
-    const char *began; /* the graph before the configuration quantised it; NULL: of the zoo */
+    const char *began; /* text of the graph before it was quantised; NULL: a model of the zoo */
     struct mase_classes classes;
     struct mase_objective objective;
     struct mase_measurement found;
-    double seen; /* share of the rows that was trained on */
+    double seen; /* share of the test rows that the network was trained on */
 };
 
-/* A table of more rows is for programs. */
+/* Longer tables are printed for programs only. */
 enum { ROWS_SHOWN = 64 };
 
 struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct mase_dataset *d)
@@ -88,7 +88,7 @@ static const char *score_key(const struct job *j)
     return mase_arena_printf(&j->c->arena, "test_%s_epoch", j->objective.task->score);
 }
 
-/* What Lightning prints, and behind it what it does not. */
+/* The metrics that Lightning prints, then others. */
 static void put_overall(struct job *j)
 {
     static const char *const headers[] = { "Test metric", "DataLoader 0", NULL };
@@ -170,7 +170,7 @@ static void put_outputs(struct job *j)
     put_table(j, "outputs", &t);
 }
 
-/* Up to as many classes as a table has columns. */
+/* The confusion matrix, if it has few classes. */
 static void put_confusion(struct job *j)
 {
     const char *const *names = j->classes.names;
@@ -191,7 +191,7 @@ static void put_confusion(struct job *j)
     put_table(j, "confusion", &t);
 }
 
-/* ---- as values ---- */
+/* ---- values for run.json ---- */
 
 static struct mase_value *results(const struct job *j)
 {
@@ -256,14 +256,14 @@ static enum mase_status record(const struct job *j, struct mase_value *found, st
 {
     struct mase_cli_claim claim;
     const char *path = mase_path_join(&j->c->arena, j->project_dir, "software/test/run.json");
-    const bool again = mase_cli_is_recorded(j->c, path, found); /* nothing would be lost */
+    const bool again = mase_cli_is_recorded(j->c, path, found); /* the existing record is equal */
     MASE_TRY(mase_cli_claim(&claim, j->c, j->project_dir, again, err));
     const enum mase_status st = write_files(j, found, err);
     mase_cli_unclaim(&claim);
     return st;
 }
 
-/* A copy of the rows that trained, in another order or among others, is no test. */
+/* Warn if rows of the test split are among those trained on. */
 static void tell_seen(struct job *j)
 {
     const double some = 0.01;
@@ -276,7 +276,7 @@ static void tell_seen(struct job *j)
         "%s%.0f %% of the %lld rows that are tested were trained on: of new ones the network may "
         "know less than the test says",
         j->work.trained.seen.all ? "" : "about ", fmax(100 * j->seen, 1), (long long)rows.count);
-    if (mase_cli_flag(j->c, MASE_CLI_all_rows)) /* as was asked for */
+    if (mase_cli_flag(j->c, MASE_CLI_all_rows)) /* requested */
         mase_info("%s", text);
     else
         mase_warn("%s", text);

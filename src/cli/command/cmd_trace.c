@@ -1,8 +1,8 @@
 /*
  * cmd_trace.c - ch trace MODEL [DATASET]: one sample through every node, in float and quantised.
  *
- * A configuration gives the quantised network; a folder that transform saved is one already, and
- * its float form is the same without the formats. The plain reference computes both.
+ * The quantised network is a saved one, or made by the configuration; the float network is that
+ * without formats. The reference computes both.
  */
 #include <inttypes.h>
 
@@ -12,11 +12,11 @@
 
 #include "cli/command_nets.h"
 
-enum { SHOWN = 8 }; /* values of a node, unless --node asks for it alone */
+enum { SHOWN = 8 }; /* values shown of each node, unless --node selects one */
 
 struct job {
     struct mase_cli *c;
-    struct mase_opened plain, quantised; /* quantised.graph is NULL when there is none */
+    struct mase_opened plain, quantised; /* quantised.graph may be NULL */
     struct mase_values a, b;
     const char *source;
 };
@@ -31,7 +31,7 @@ static bool is_quantised(const struct mase_graph *g)
     return false;
 }
 
-/* The same network in float. It borrows the weights. */
+/* A copy without formats, which borrows the weights. */
 static void strip(struct mase_opened *out, const struct mase_opened *n)
 {
     *out = *n;
@@ -61,7 +61,7 @@ static enum mase_status open_both(struct job *j, const char *word, struct mase_e
 
 static void close_both(struct job *j)
 {
-    /* a graph goes before the one whose weights it borrows */
+    /* close the borrower of weights first */
     struct mase_opened *first =
         j->plain.graph && j->plain.graph->weights_borrowed ? &j->plain : &j->quantised;
     mase_work_close(first);
@@ -184,7 +184,8 @@ enum mase_status mase_cli_trace(struct mase_cli *c, struct mase_err *err)
     MASE_TRY(mase_cli_operands(c, 2, err));
     MASE_TRY(mase_cli_merge(c, err));
     MASE_TRY(mase_cli_subject(&word, c, err));
-    if (c->operand_count > 1 && mase_model_is_file(word)) /* one's own is made for the data */
+    if (c->operand_count > 1 &&
+        mase_model_is_file(word)) /* a user's own network is built for the data */
         MASE_TRY(mase_cli_name_dataset(c, c->operands[1], err));
     enum mase_status st = open_both(&j, word, err);
     if (!st)

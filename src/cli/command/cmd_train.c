@@ -21,27 +21,27 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    struct mase_opened work; /* its graph is owned */
+    struct mase_opened work; /* owns its graph */
     const char *project_dir, *software, *ckpt_dir;
     uint64_t started;
     struct mase_train_opts opts;
     struct mase_objective objective;
-    struct mase_dataset *data; /* owned, like the next */
+    struct mase_dataset *data; /* owned, as is the next */
     struct mase_trainer *trainer;
     struct mase_cli_train_files files;
     struct mase_cli_claim claim;
-    struct mase_progress progress; /* of the epoch under way */
+    struct mase_progress progress; /* of the current epoch */
     char title[64];
-    int64_t drawn_epoch; /* the one it shows; -1: none */
-    uint64_t ticked;     /* when it was last drawn, and at which step */
+    int64_t drawn_epoch; /* epoch of the displayed progress; -1: none */
+    uint64_t ticked;     /* time of the last update, and its step */
     int64_t ticked_step;
     struct mase_train_epoch last, best;
     double train_seconds;
     int64_t samples;
-    bool saves; /* checkpoints and other files */
+    bool saves; /* write checkpoints and other files */
 };
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 static enum mase_status bind_options(struct job *j, struct mase_err *err)
 {
@@ -72,9 +72,9 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* ---- before the first step ---- */
+/* ---- checks before training ---- */
 
-/* A run may be stopped before its first checkpoint: then it begins again. */
+/* Can the run be resumed? One that was stopped before its first checkpoint starts anew. */
 static bool goes_on(const struct job *j, const char *last)
 {
     if (!mase_cli_flag(j->c, MASE_CLI_resume))
@@ -102,7 +102,7 @@ static enum mase_status check_distill(const struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Layers that a network should not end in, by what its loss does with the outputs. */
+/* Losses for which a network should not end in certain layers. */
 enum { DIFFERENCES = 1 << MASE_LOSS_mse | 1 << MASE_LOSS_l1 | 1 << MASE_LOSS_huber };
 static const struct {
     enum mase_op op;
@@ -179,7 +179,7 @@ static void print_summary(const struct job *j)
         mase_trainer_threads(j->trainer) == 1 ? "thread" : "threads");
 }
 
-/* ---- while it runs ---- */
+/* ---- during training ---- */
 
 static enum mase_status on_step(void *data, const struct mase_train_point *p, struct mase_err *err)
 {
@@ -205,8 +205,8 @@ static void on_tick(void *data, const struct mase_train_point *p)
     mase_progress_step(&j->progress, p->batch);
 }
 
-/* The default rate is the original's, which is low for few steps: say so to who did not choose it.
- */
+/* The default learning rate is the original's, which is low for few steps: warn if the user did not
+ * choose it. */
 static void warn_of_rate(const struct job *j, const struct mase_train_epoch *e)
 {
     const int classes = mase_dataset_info(j->data)->data.classes;
@@ -273,7 +273,7 @@ static enum mase_status train(struct job *j, struct mase_err *err)
     return st;
 }
 
-/* ---- afterwards ---- */
+/* ---- after training ---- */
 
 static void set_float(struct mase_arena *a, struct mase_value *v, const char *key, double f)
 {
@@ -414,7 +414,7 @@ enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
     warn_of_differences(c);
     MASE_TRY(find_folders(&j, err));
     const enum mase_status st = run(&j, err);
-    if (st && j.files.arena) /* what was measured until then stays readable */
+    if (st && j.files.arena) /* keep the measurements so far readable */
         (void)!mase_cli_train_files_close(&j.files, NULL, mase_value_list(&c->arena), NULL);
     mase_cli_unclaim(&j.claim);
     mase_trainer_free(j.trainer);

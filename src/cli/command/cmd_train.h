@@ -1,5 +1,5 @@
 /*
- * cmd_train.h - what ch train, ch test and ch predict share.
+ * cmd_train.h - shared by ch train, ch test and ch predict.
  */
 #ifndef MASE_CLI_COMMAND_CMD_TRAIN_H
 #define MASE_CLI_COMMAND_CMD_TRAIN_H
@@ -11,10 +11,10 @@
 
 /* ---- summary.c ---- */
 
-/* The table that Lightning prints before it trains. */
+/* Print the summary table, as Lightning does before training. */
 void mase_cli_summary(struct mase_cli *c, const struct mase_model *m, const struct mase_graph *g,
                       const struct mase_objective *o);
-/* "jsc: 576000 rows to train on, ..." and the notice to the log. */
+/* Log "jsc: 576000 rows to train on, ..." and the notice of the data. */
 void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 
 /* ---- data_options.c ---- */
@@ -22,26 +22,26 @@ void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
 
-/* The options of opening a dataset but for the scaling, for weights that were trained so (NULL:
- * there are none). */
+/* Options for opening a dataset, except scaling; for weights that were trained on `trained`, or
+ * NULL. */
 enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli *c,
                                     const struct mase_checkpoint_info *info,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* What is said of the data beside its name: "held-out, scaling standard". */
+/* The options of the data, in words: "held-out, scaling standard". */
 const char *mase_cli_data_variant(struct mase_cli *c);
 
 /* ---- cmd_test.c ---- */
 
-/* The test split, or with --all-rows every row there is; in the arena of c. */
+/* The test split, or with --all-rows every row; in the arena of c. */
 struct mase_split_rows mase_cli_rows_to_test(struct mase_cli *c, const struct mase_dataset *d);
 
 /* ---- task_option.c ---- */
 
-/* NULL: one that is not trained. */
+/* NULL: a task that does not train. */
 const struct mase_task *mase_cli_task(const struct mase_cli *c);
 enum mase_status mase_cli_objective(struct mase_objective *o, const struct mase_cli *c,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* A place within a loss of one's own becomes that in the file where it was set, if it was there. */
+/* Convert a place within a user's loss to the place in the file where the loss is given. */
 void mase_cli_place_loss(const struct mase_cli *c, struct mase_err *err);
 /* "Accuracy" of "accuracy"; in a. */
 const char *mase_cli_capital(struct mase_arena *a, const char *word);
@@ -52,7 +52,7 @@ enum mase_status mase_cli_data_export(struct mase_cli *c, struct mase_err *err) 
 
 /* ---- train_files.c: the files of a run beside its checkpoints ---- */
 
-struct mase_cli_curve { /* by epochs */
+struct mase_cli_curve { /* by epoch */
     double *epoch, *train_loss, *val_loss, *train_score, *val_score;
     int count, cap;
 };
@@ -68,20 +68,21 @@ struct mase_cli_train_files {
     const struct mase_task *task;
     const char *metrics_path, *curve_path, *hparams_path;
     FILE *metrics;
-    int columns; /* of metrics.csv */
+    int columns; /* columns of metrics.csv */
     struct mase_cli_bits bits;
     struct mase_events *events;
     struct mase_cli_curve curve;
 };
 
-/* What they are about. */
+/* Properties of the run for its files. */
 struct mase_cli_train_run {
-    const char *software; /* the folder they lie below */
+    const char *software; /* folder of the files */
     const char *model, *dataset;
     const struct mase_train_opts *opts;
     const struct mase_task *task;
-    bool quantised, learns_bits; /* some epochs are */
-    bool resume; /* what metrics.csv says up to this step is kept, and bits.csv of whole epochs */
+    bool quantised, learns_bits; /* some epochs are quantised; learn bits */
+    bool
+        resume; /* keep rows of metrics.csv up to this step, and rows of bits.csv of whole epochs */
     int64_t step, epoch;
 };
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,
@@ -93,32 +94,32 @@ enum mase_status mase_cli_train_files_step(struct mase_cli_train_files *f,
 enum mase_status mase_cli_train_files_epoch(struct mase_cli_train_files *f,
                                             const struct mase_train_epoch *e,
                                             struct mase_err *err) MASE_MUST_CHECK;
-/* The curve is drawn, everything closed; whatever happened before. title may be NULL: no curve.
- * Paths of the files are pushed to list. */
+/* Draw the curve, and close all files; also after an error. title may be NULL: no curve. Pushes the
+ * paths of the files to list. */
 enum mase_status mase_cli_train_files_close(struct mase_cli_train_files *f, const char *title,
                                             struct mase_value *list,
                                             struct mase_err *err) MASE_MUST_CHECK;
 
-/* ---- train_bits.c: how many bits a quantised training has come to ---- */
+/* ---- train_bits.c: bits of a quantised training ---- */
 
 enum mase_status mase_cli_bits_open(struct mase_cli_bits *b, const char *path, bool resume,
                                     int64_t epoch, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_bits_epoch(struct mase_cli_bits *b, const struct mase_train_epoch *e,
                                      struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_bits_close(struct mase_cli_bits *b, struct mase_err *err) MASE_MUST_CHECK;
-/* Learned ones, and their cost; nothing if there are none. */
+/* Write learned bits and their cost; nothing without learned bits. */
 enum mase_status mase_cli_bits_events(struct mase_events *events, struct mase_arena *a,
                                       const struct mase_train_epoch *e,
                                       struct mase_err *err) MASE_MUST_CHECK;
-/* "ebops" and "bits" of results, if there are any. */
+/* Set "ebops" and "bits" of results, if there are any. */
 void mase_cli_bits_set(struct mase_arena *a, struct mase_value *results,
                        const struct mase_train_epoch *e);
-/* A line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % have none), ..." */
+/* Print a line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % have none), ..." */
 void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e);
 
-/* Is this a file of data, .csv or .h5, rather than an array of samples? */
+/* Is this a data file, .csv or .h5, rather than an array of samples? */
 bool mase_cli_is_table(const char *path);
-/* Its samples, one after the other, not scaled (predict_table.c). */
+/* Read its samples, unscaled (predict_table.c). */
 enum mase_status mase_cli_read_table(struct mase_tensor *x, struct mase_cli *c,
                                      const struct mase_checkpoint_info *info, const char *path,
                                      struct mase_err *err) MASE_MUST_CHECK;

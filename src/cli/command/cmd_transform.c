@@ -1,10 +1,11 @@
 /*
- * cmd_transform.c - ch transform: a network, the passes of a configuration file, the result saved.
+ * cmd_transform.c - ch transform: run the passes of a configuration file on a network, and save the
+ * result.
  *
- * Everything that can be known to be wrong is found before anything is written: options, sections,
- * names, the file to load, and, by rehearsing the transforms on a copy of the graph, what only the
- * graph can tell. Passes are given the shape of one sample; the dataset is opened when a pass asks
- * for samples, and not before.
+ * Errors are found before anything is written: in options, sections, names, the file to load, and,
+ * by a dry run of the transforms on a copy of the graph, those that depend on the graph. Passes are
+ * given the shape of one sample; the dataset is opened when a pass asks for samples, and not
+ * before.
  */
 #include <string.h>
 
@@ -21,16 +22,16 @@ struct job {
     struct mase_cli *c;
     const struct mase_model *model;
     const struct mase_data_info *data;
-    struct mase_opened work;   /* its graph is owned */
+    struct mase_opened work;   /* owns its graph */
     const char *project_dir;   /* .../mase_output/jsc-tiny */
     const char *transform_dir; /* its software/transform */
-    uint64_t started;          /* mase_clock */
+    uint64_t started;          /* by mase_clock */
     struct mase_manager manager;
-    struct mase_cli_samples samples; /* what passes read the dataset through */
+    struct mase_cli_samples samples; /* access of passes to the dataset */
     struct mase_cli_claim claim;
 };
 
-/* ---- before anything is done ---- */
+/* ---- checks ---- */
 
 static enum mase_status find_model(struct job *j, struct mase_err *err)
 {
@@ -47,7 +48,7 @@ static enum mase_status find_project(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* A list of names that ends with NULL, growing. */
+/* A growing list of names, ended by NULL. */
 struct names {
     struct mase_arena *arena;
     const char **items;
@@ -60,7 +61,7 @@ static void add_name(struct names *n, const char *name)
     n->items[n->count++] = name;
 }
 
-/* --dump-after a,b --dump-after c */
+/* Read --dump-after a,b --dump-after c. */
 static enum mase_status find_dumps(struct job *j, struct mase_err *err)
 {
     const struct mase_value *given = mase_cli_value(j->c, MASE_CLI_dump_after);
@@ -93,9 +94,9 @@ static enum mase_status build(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Run the transforms on a copy, silently and without files, up to a pass that loads a graph or is a
- * plugin's, which may have effects of its own: what is wrong with them in this graph is then known
- * before the first file is written. */
+/* Dry run: run the transforms on a copy, silently and without files, up to a pass that loads a
+ * graph or is a plugin's, which may have side effects. Errors appear before the first file is
+ * written. */
 static enum mase_status rehearse(const struct job *j, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
@@ -131,7 +132,7 @@ static enum mase_status save(struct job *j, struct mase_err *err)
     return mase_work_save(&j->manager, &j->work.graph, dir, &j->work.trained, err);
 }
 
-/* Unless a pass asked for samples, the shape of one was enough: no row was read or generated. */
+/* Describe the data for run.json; if no pass asked for samples, by its shape only. */
 static struct mase_value *describe_data(const struct job *j)
 {
     return j->samples.dataset ? mase_cli_data_record(&j->c->arena, j->samples.dataset)
@@ -182,7 +183,8 @@ static void set_up_manager(struct job *j)
 {
     struct mase_sheets *sheets = &j->c->sheets;
     mase_cli_manager_init(&j->manager, j->c, &j->samples, &j->work);
-    j->manager.env.out = mase_sheets_for_programs(sheets) ? stderr : stdout; /* it is for people */
+    j->manager.env.out =
+        mase_sheets_for_programs(sheets) ? stderr : stdout; /* this output is for people */
     j->manager.env.sheets = sheets;
     j->manager.env.out_dir = j->transform_dir;
 }

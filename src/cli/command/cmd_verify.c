@@ -1,6 +1,6 @@
 /*
- * cmd_verify.c - ch verify: a quantised network in float, as it was trained, and in exact integers,
- * as it will be deployed: value by value, node by node, over the test split.
+ * cmd_verify.c - ch verify: compare a quantised network in float, as trained, with its integers, as
+ * deployed: value by value, node by node, over the test split.
  */
 #include <mase/log.h>
 #include <mase/verify.h>
@@ -10,7 +10,7 @@
 struct job {
     struct mase_cli *c;
     const struct mase_model *model;
-    struct mase_opened work;   /* its graph is owned */
+    struct mase_opened work;   /* owns its graph */
     struct mase_dataset *data; /* owned */
     struct mase_verification v;
 };
@@ -29,7 +29,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
                      j->model->name);
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static void put_nodes(const struct job *j)
 {

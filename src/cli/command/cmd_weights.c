@@ -1,9 +1,9 @@
 /*
- * cmd_weights.c - ch weights A [B]: the numbers that quantised layers compute with.
+ * cmd_weights.c - ch weights A [B]: print the weights that quantised layers compute with.
  *
- * Floats come from A, formats from B, or from A when there is no B, or from the configuration. A B
- * that is a file of weights holds values that someone else quantised: they are judged as they are.
- * The check that its format represents every value decides the exit status.
+ * Floats come from A, formats from B, or from A when there is no B, or from the configuration. If B
+ * is a file of weights, its values were quantised elsewhere, and are checked without rounding. The
+ * check that its format represents every value decides the exit status.
  */
 #include <inttypes.h>
 
@@ -19,7 +19,7 @@ struct job {
     int count;
 };
 
-/* ---- whose values ---- */
+/* ---- floats and quantised values ---- */
 
 static enum mase_status lacks(const struct mase_opened *n, const struct mase_quantised *p,
                               struct mase_err *err)
@@ -27,7 +27,7 @@ static enum mase_status lacks(const struct mase_opened *n, const struct mase_qua
     return mase_fail(err, MASE_EVALUE, "'%s' has no %s of that shape", n->word.text, p->name);
 }
 
-/* Both are networks: the floats are those of A, the quantised values those of B. */
+/* Both are networks: floats from A, quantised values from B. */
 static enum mase_status take_floats(struct job *j, struct mase_err *err)
 {
     for (int i = 0; i < j->count; i++) {
@@ -43,7 +43,7 @@ static enum mase_status take_floats(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
-/* B is a file of weights: its values are to be judged. */
+/* B is a file of weights, whose values are checked. */
 static enum mase_status take_values(struct job *j, struct mase_err *err)
 {
     for (int i = 0; i < j->count; i++) {
@@ -81,7 +81,7 @@ static enum mase_status collect(struct job *j, struct mase_err *err)
     return j->b.graph ? take_floats(j, err) : take_values(j, err);
 }
 
-/* ---- which of them ---- */
+/* ---- choose parameters ---- */
 
 static enum mase_status select_node(struct job *j, struct mase_err *err)
 {
@@ -109,7 +109,7 @@ static enum mase_status select_node(struct job *j, struct mase_err *err)
 
 /* ---- tables ---- */
 
-/* "; 29 (34.1 %) saturate, 3 (3.53 %) become zero" of those that are listed. */
+/* "; 29 (34.1 %) saturate, 3 (3.53 %) become zero", over the listed parameters. */
 static const char *lost_in(struct mase_arena *a, const struct job *j)
 {
     int64_t values = 0, saturated = 0, zeroed = 0;
@@ -150,7 +150,7 @@ static struct mase_sheet summary(const struct job *j, int64_t *unrepresentable, 
         if (p->step != 0)
             mase_cli_set_real(&s.table, row, 2, (double)p->step);
         else
-            mase_table_set(&s.table, row, 2, "-"); /* it depends on the block */
+            mase_table_set(&s.table, row, 2, "-"); /* differs by block */
         mase_cli_set_real(&s.table, row, 3, p->low);
         mase_cli_set_real(&s.table, row, 4, p->high);
         mase_table_setf(&s.table, row, 5, "%" PRId64, p->error.count);
@@ -174,7 +174,7 @@ static struct mase_sheet summary(const struct job *j, int64_t *unrepresentable, 
     return s;
 }
 
-/* "[0, 3]": where a value stands in its tensor. */
+/* The index of a value in its tensor: "[0, 3]". */
 static void set_index(struct mase_table *t, int row, int column, const struct mase_shape *shape,
                       int64_t i)
 {
@@ -253,7 +253,7 @@ enum mase_status mase_cli_weights_command(struct mase_cli *c, struct mase_err *e
     MASE_TRY(mase_cli_subject(&word, c, err));
     MASE_TRY(mase_cli_net_open(&j.a, c, word, err));
     enum mase_status st = report(&j, err);
-    mase_work_close(&j.b); /* it may borrow from the other */
+    mase_work_close(&j.b); /* may borrow weights of a */
     mase_work_close(&j.a);
     return st;
 }

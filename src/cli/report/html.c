@@ -124,7 +124,7 @@ static bool put_cell_number(struct mase_str *out, double x)
         mase_str_add(out, "<td class=\"n\">–</td>");
         return false;
     }
-    if (isinf(x)) /* as JavaScript spells it */
+    if (isinf(x)) /* JavaScript's spelling */
         mase_str_printf(out, "<td class=\"n\" data-v=\"%sInfinity\">", x < 0 ? "-" : "");
     else
         mase_str_printf(out, "<td class=\"n\" data-v=\"%.17g\">", x);
@@ -180,7 +180,7 @@ static bool is_number(const char *text)
     return *text && !*end && strchr("+-.0123456789", *text);
 }
 
-/* Every cell is a number or has nothing to say, and one at least is a number. */
+/* Is every cell a number or empty, with at least one number? */
 static bool is_numeric(const struct mase_table *t, int column)
 {
     bool any = false;
@@ -215,7 +215,7 @@ void mase_html_table_of(struct mase_str *out, const char *label, const struct ma
     mase_html_table_end(out, false);
 }
 
-/* ---- further elements ---- */
+/* ---- other elements ---- */
 
 void mase_html_details(struct mase_str *out, const char *summary, const char *text, bool open)
 {

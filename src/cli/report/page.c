@@ -1,9 +1,8 @@
 /*
  * page.c - the document: its head, the heading, and the sections that apply.
  *
- * The page needs nothing but itself, and a browser is told to hold it to that: scripts and style
- * sheets are allowed by their hash alone, everything else is forbidden. Whatever a run's files say
- * is text, escaped.
+ * The page is self-contained. A Content-Security-Policy allows its scripts and styles by hash and
+ * forbids everything else. Text from a run's files is escaped.
  */
 #include <math.h>
 #include <string.h>

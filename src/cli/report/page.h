@@ -1,5 +1,5 @@
 /*
- * page.h - page.css and page.js, part of the program (cmake/embed.cmake).
+ * page.h - page.css and page.js, embedded in the program (cmake/embed.cmake).
  */
 #ifndef MASE_CLI_REPORT_PAGE_H
 #define MASE_CLI_REPORT_PAGE_H

@@ -1,8 +1,7 @@
 /*
- * read.c - run.json, checked, and the options of the run put back in force.
- *
- * The options that say which network and which data become those of the configuration file, so
- * that everything that opens either works as it did in the run; the command line wins over them.
+ * read.c - read and check run.json, and restore the options of the run. Options that name the
+ * network and the data are set as if by a configuration file, so that both open as they did in the
+ * run; the command line overrides them.
  */
 #include "cli/report/report.h"
 
@@ -88,7 +87,7 @@ enum mase_status mase_report_expect_number(double *x, const struct mase_value *o
 
 /* ---- the record ---- */
 
-/* What every page needs. */
+/* Check what every page needs. */
 static enum mase_status check_record(const struct mase_value *run, struct mase_err *err)
 {
     static const struct {
@@ -136,7 +135,7 @@ static enum mase_status read_sample(struct mase_shape *s, const struct mase_valu
     return MASE_OK;
 }
 
-/* Of the inputs behind the first. */
+/* Read the shapes of further inputs. */
 static enum mase_status read_more(struct mase_data_info *d, const struct mase_value *list,
                                   struct mase_err *err)
 {
@@ -174,8 +173,7 @@ static enum mase_status read_data(struct mase_report *r, struct mase_err *err)
 
 /* ---- options ---- */
 
-/* Is the model the one whose layers the configuration lists? The command line may have named
- * another. */
+/* Is the model the one whose layers the configuration lists? The command line may name another. */
 static bool is_listed(const struct mase_report *r)
 {
     const char *name = mase_report_text(r, "configuration.model.name");
@@ -183,7 +181,7 @@ static bool is_listed(const struct mase_report *r)
            mase_streq(name ? name : "own", r->model);
 }
 
-/* What decides which network and which data. Their paths may be gone. */
+/* Restore the options that decide the network and the data. Their paths may no longer exist. */
 static enum mase_status restore_options(struct mase_report *r, struct mase_err *err)
 {
     static const enum mase_cli_option_id ids[] = {
@@ -201,15 +199,15 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         const char *key = mase_cli_options[ids[i]].key;
         const struct mase_value *v = mase_value_get(options, key);
-        if (v && v->kind != MASE_NONE && v->kind != MASE_LIST) /* an axis of a sweep */
+        if (v && v->kind != MASE_NONE && v->kind != MASE_LIST) /* a list is an axis of a sweep */
             MASE_TRY(
                 mase_cli_option_check(&r->c->setting[ids[i]].file, r->arena, ids[i], key, v, err));
     }
     r->c->config = mase_value_copy(r->arena, mase_value_get(r->run, "configuration"));
-    if (!is_listed(r)) /* the layers are those of another model */
+    if (!is_listed(r)) /* the layers belong to another model */
         mase_value_set(r->arena, r->c->config, "model", mase_value_none(r->arena));
     static const enum mase_cli_option_id paths[] = { MASE_CLI_data_dir, MASE_CLI_scaling };
-    const bool trained = mase_streq(r->action, "train"); /* its checkpoints say the scaling */
+    const bool trained = mase_streq(r->action, "train"); /* its checkpoints record the scaling */
     for (int i = 0; i < (trained ? 1 : 2); i++) {
         const struct mase_value *v = mase_value_get(options, mase_cli_options[paths[i]].key);
         if (v && v->kind == MASE_STRING)
@@ -218,7 +216,7 @@ static enum mase_status restore_options(struct mase_report *r, struct mase_err *
     return MASE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- read all ---- */
 
 static enum mase_status find_records(struct mase_report *r, struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * report.c - ch report DIR: the folder of a run as one page of HTML that needs nothing else.
+ * report.c - ch report DIR: write the folder of a run as one self-contained HTML page.
  */
 #include "cli/report/report.h"
 
@@ -37,7 +37,7 @@ enum mase_status mase_cli_report(struct mase_cli *c, struct mase_err *err)
     if (!c->operand_count)
         return mase_fail(err, MASE_EVALUE, "no folder given; usage: ch report %s",
                          c->command->operands);
-    MASE_TRY(mase_cli_merge(c, err)); /* the log level */
+    MASE_TRY(mase_cli_merge(c, err)); /* sets the log level */
     r.dir = c->operands[0];
     enum mase_status st = read_all(&r, err);
     if (!st)

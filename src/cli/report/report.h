@@ -1,5 +1,5 @@
 /*
- * report.h - the page of a run: what the run left in its folder, and the sections that show it.
+ * report.h - the report of a run: contents of its folder, and sections that show them.
  *
  * The folder is read and measured first (read.c, section_networks.c, section_measure.c); then every
  * section that applies writes its part (sections.def). What lies in the folder must be readable, or
@@ -14,29 +14,29 @@
 
 #include "cli/command/cmd_train.h"
 
-/* Values of one operand: how they are spread, and what a number format makes of them. */
+/* Statistics of the values of an operand. */
 struct mase_report_spread {
     const struct mase_node *node;
     const char *operand;           /* "weight", "data_in_0" */
-    struct mase_rounding rounding; /* no format: not quantised */
-    const struct mase_value *stat; /* by statistic: histogram, and for a format saturation ... */
+    struct mase_rounding rounding; /* format NULL: not quantised */
+    const struct mase_value *stat; /* by name: histogram, and with a format saturation ... */
 };
 struct mase_report_spreads {
     struct mase_report_spread *items;
     int count, cap;
 };
 
-/* How good the network is on the test split. */
+/* Results on the test split. */
 struct mase_report_test {
     struct mase_evaluation e;
     const char *const *names;      /* (e.classes) */
     const char *split;             /* "test", "all" */
-    bool measured;                 /* for the report; else it is what ch test found */
-    const char *weights;           /* what was tested, for people; may be NULL */
+    bool measured;                 /* measured for the report; else read from ch test */
+    const char *weights;           /* description of the tested weights; may be NULL */
     struct mase_evaluation before; /* of the network before the transforms; samples 0: none */
 };
 
-/* Numbers of metrics.csv by name, NaN where a row has none. */
+/* Columns of metrics.csv, NaN where a row has none. */
 struct mase_report_metrics {
     int rows;
     const double *epoch, *step, *rate; // (rows) each
@@ -46,28 +46,28 @@ struct mase_report_metrics {
 
 struct mase_report {
     struct mase_cli *c;
-    struct mase_arena *arena; /* c's; owns what nobody else does */
+    struct mase_arena *arena; /* c's arena */
     const char *dir;
 
     /* read.c */
-    struct mase_value *run;  /* run.json; of a test alone, that of the test */
+    struct mase_value *run;  /* run.json; if only a test was run, its record */
     struct mase_value *test; /* software/test/run.json, or NULL */
-    const char *action;      /* "train" */
+    const char *action;      /* action, such as "train" */
     const char *model;       /* its name */
     struct mase_data_info data;
-    const char *notice; /* what must be said of the data, or NULL */
+    const char *notice; /* notice about the data, or NULL */
     bool simulated;
 
     /* section_networks.c */
-    struct mase_graph *graph;  /* that the page is about; owned; NULL: it could not be made */
-    struct mase_graph *before; /* the transforms; owned; NULL: there were none, or unknown */
-    const char *weights;       /* whose they are, for people; NULL: the graph has none */
+    struct mase_graph *graph;  /* network of the page; owned; NULL: could not be opened */
+    struct mase_graph *before; /* network before the transforms; owned; NULL: none, or unknown */
+    const char *weights;       /* description of the weights; NULL: the graph has none */
 
     /* section_costs.c */
-    const struct mase_value *costs, *costs_before; /* as count_flops has them; NULL: no network */
+    const struct mase_value *costs, *costs_before; /* results of count_flops; NULL: no network */
 
     /* section_measure.c */
-    struct mase_opened work; /* what the data are opened for; its graph is not */
+    struct mase_opened work; /* for opening the data; its graph is unused */
     struct mase_cli_samples samples;
     struct mase_report_spreads parameters, activations;
     const char *activations_of; /* "the first 1,024 samples of ..." */
@@ -75,23 +75,23 @@ struct mase_report {
 
     /* section_training.c, section_bits.c, section_sweep.c */
     struct mase_report_metrics *metrics; /* NULL: the run has none */
-    struct mase_report_bits *bits;       // (bit_rows): by epochs
+    struct mase_report_bits *bits;       // // (bit_rows)
     int bit_rows;
-    struct mase_sweep *sweep; /* NULL: it is none */
+    struct mase_sweep *sweep; /* NULL: no sweep */
 
-    const char **notes; /* what could not be shown, and why */
+    const char **notes; /* notes about what could not be shown */
     int note_count, note_cap;
 };
 
-/* Note something that the page cannot show; the log hears of it, too. */
+/* Add a note about something that the page cannot show, and log it. */
 void mase_report_note(struct mase_report *r, const char *fmt, ...) MASE_PRINTF(2, 3);
 
-/* The share of values that a spread's format cuts off, and its signal to noise; NaN where what is
- * cut off does not matter (section_quantised.c). */
+/* The share of values that saturate, and the signal-to-noise ratio; NaN if saturation does not
+ * matter (section_quantised.c). */
 double mase_report_saturated(const struct mase_report_spread *s);
 double mase_report_sqnr(const struct mase_report_spread *s);
 
-/* ---- reading the folder ---- */
+/* ---- read the folder ---- */
 
 enum mase_status mase_report_read_record(struct mase_report *r,
                                          struct mase_err *err) MASE_MUST_CHECK;
@@ -103,37 +103,38 @@ enum mase_status mase_report_read_metrics(struct mase_report *r,
 enum mase_status mase_report_read_bits(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_sweep(struct mase_report *r,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* What count_flops says of both networks. */
+/* Run count_flops on both networks. */
 enum mase_status mase_report_read_costs(struct mase_report *r,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* A number of it by key, "macs": of a node, or of the whole network when node is NULL; or NaN. */
+/* A number of its results by key, such as "macs": of a node, or with node NULL of the network; or
+ * NaN. */
 double mase_report_cost(const struct mase_value *costs, const char *node, const char *key);
-/* Parameters, activations, and the test split if that is asked for. */
+/* Measure parameters, activations, and the test split if requested. */
 enum mase_status mase_report_measure(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What the run is for. */
+/* The task of the run. */
 const struct mase_task *mase_report_task(const struct mase_report *r);
-/* DIR/name, in the arena; and a path without DIR, if it lies there. */
+/* DIR/name, in the arena; and a path relative to DIR, if it is inside. */
 const char *mase_report_path(const struct mase_report *r, const char *name);
 const char *mase_report_relative(const struct mase_report *r, const char *path);
 /* A value of run.json by its dotted path, or NULL. */
 const struct mase_value *mase_report_value(const struct mase_report *r, const char *path);
 const char *mase_report_text(const struct mase_report *r, const char *path); /* or NULL */
 double mase_report_number(const struct mase_report *r, const char *path);    /* or NaN */
-/* A number below v by its dotted path; NaN when there is none. */
+/* A number below v by its dotted path; NaN if there is none. */
 double mase_report_real(const struct mase_value *v, const char *path);
-/* v must be there and of this kind; owner and key name it in messages. */
+/* Check that v exists and has this kind; owner and key name it in messages. */
 enum mase_status mase_report_expect(const struct mase_value *v, enum mase_value_kind kind,
                                     const struct mase_value *owner, const char *key,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* The same for a number, as a double; null is NaN. */
+/* As mase_report_expect, for a number; null is NaN. */
 enum mase_status mase_report_expect_number(double *x, const struct mase_value *owner,
                                            const char *key, struct mase_err *err) MASE_MUST_CHECK;
 
-/* A score as people write it: 71.20 %, 0.8974. */
+/* A score for people: 71.20 %, 0.8974. */
 void mase_report_score(struct mase_str *out, const struct mase_task *task, double score);
 
-/* ---- the page ---- */
+/* ---- write the page ---- */
 
 struct mase_report_section {
     const char *id, *title;
@@ -147,9 +148,9 @@ struct mase_report_section {
 
 /* The whole document. */
 void mase_report_page(struct mase_str *out, const struct mase_report *r);
-/* Title, notice and the numbers that matter most: above the sections. */
+/* Title, notice and main results, above the sections. */
 void mase_report_heading(struct mase_str *out, const struct mase_report *r);
-/* A figure: the chart, its title and legend, and a line for the values under the pointer. */
+/* A chart with title and legend, and a line for the values under the pointer. */
 void mase_report_chart(struct mase_str *out, const struct mase_plot *p);
 /* "jsc-s on jsc" */
 const char *mase_report_title(const struct mase_report *r);

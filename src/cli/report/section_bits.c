@@ -1,6 +1,6 @@
 /*
- * section_bits.c - bits.csv of a quantised training: bits of every layer over the epochs, what they
- * cost and what accuracy they gave, and the last epoch as a table.
+ * section_bits.c - bits.csv of a quantised training: bits of every layer over the epochs, accuracy
+ * against cost, and a table of the last epoch.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,12 +18,12 @@ enum { MOST_ROWS = 1 << 20 };
 /* An operand of a layer after an epoch. */
 struct mase_report_bits {
     const char *layer, *operand;
-    double epoch, values, mean, min, max, zero, ebops; /* ebops: NaN where there are none */
+    double epoch, values, mean, min, max, zero, ebops; /* ebops: NaN if there are none */
 };
 
 /* ---- reading ---- */
 
-/* The columns of the file, in their order. */
+/* The columns of the file, in order. */
 static const struct {
     const char *name;
     size_t offset;
@@ -106,7 +106,7 @@ enum mase_status mase_report_read_bits(struct mase_report *r, struct mase_err *e
 
 /* ---- bits over the epochs ---- */
 
-/* A layer's line, growing. */
+/* A layer's curve, growing. */
 struct line {
     const char *layer;
     double *x, *y;
@@ -166,7 +166,7 @@ static void operand_chart(struct mase_str *out, const struct mase_report *r, con
                                                     .embedded = true });
 }
 
-/* ---- what they cost ---- */
+/* ---- accuracy against cost ---- */
 
 struct cost {
     double epoch, ebops, score;
@@ -178,7 +178,7 @@ static int by_ebops(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of metrics.csv, where it has any; in the order of the epochs. */
+/* Costs and accuracies from metrics.csv, by epoch. */
 static int find_costs(struct cost **out, const struct mase_report *r)
 {
     const struct mase_report_metrics *m = r->metrics;
@@ -210,7 +210,7 @@ static void cost_charts(struct mase_str *out, const struct mase_report *r)
                            .count = 1,
                            .embedded = true };
     mase_report_chart(out, &p);
-    qsort(cost, (size_t)n, sizeof *cost, by_ebops); /* a line goes from left to right */
+    qsort(cost, (size_t)n, sizeof *cost, by_ebops); /* a curve runs from left to right */
     for (int i = 0; i < n; i++)
         x[i] = cost[i].ebops, y[i] = cost[i].score;
     p.title = mase_arena_printf(r->arena, "Validation %s of every epoch against EBOPs",
@@ -223,7 +223,7 @@ static void cost_charts(struct mase_str *out, const struct mase_report *r)
 
 /* ---- the last epoch ---- */
 
-/* Of the rows of a layer, which stand together; NULL: the operand has no format. */
+/* The row of an operand; NULL: no format. The rows of a layer are adjacent. */
 static const struct mase_report_bits *find_bits(const struct mase_report *r,
                                                 const struct mase_report_bits *row,
                                                 const char *operand)
@@ -258,7 +258,7 @@ static void layer_row(struct mase_str *out, const struct mase_report *r,
     mase_html_row_end(out);
 }
 
-/* Where the rows of the last epoch begin. */
+/* The first row of the last epoch. */
 static int last_epoch(const struct mase_report *r)
 {
     int from = r->bit_rows - 1;

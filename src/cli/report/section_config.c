@@ -1,6 +1,5 @@
 /*
- * section_config.c - the configuration as it was given and as it was understood, and run.json
- * itself.
+ * section_config.c - the command line, the configuration file, the options in force, and run.json.
  */
 #include <string.h>
 
@@ -9,9 +8,9 @@
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 
-/* ---- as it was given ---- */
+/* ---- command line and file ---- */
 
-/* As a shell reads it: words that need it stand in quotes. */
+/* Quote a word for the shell if necessary. */
 static void put_word(struct mase_str *out, const char *word)
 {
     static const char plain[] =
@@ -38,14 +37,14 @@ static void put_command(struct mase_str *out, const struct mase_report *r)
         const char *word = v->kind == MASE_STRING ? v->s : "";
         const char *slash = i ? NULL : strrchr(word, '/');
         mase_str_add(&text, i ? " " : "");
-        put_word(&text, slash ? slash + 1 : word); /* the program goes by its name */
+        put_word(&text, slash ? slash + 1 : word); /* the program without its path */
     }
     mase_str_add(out, "<h3>As given</h3>\n");
     mase_html_element(out, "pre", "command", mase_str_text(&text));
     mase_str_release(&text);
 }
 
-/* The file's text, if it is still the one that the run read. */
+/* The text of the file, if it is unchanged since the run. */
 static void put_file(struct mase_str *out, const struct mase_report *r)
 {
     const char *path = mase_report_text(r, "configuration.file.path");
@@ -71,7 +70,7 @@ static void put_file(struct mase_str *out, const struct mase_report *r)
     mase_file_close(&f);
 }
 
-/* ---- as it was understood ---- */
+/* ---- options in force ---- */
 
 static void put_options(struct mase_str *out, const struct mase_report *r)
 {
@@ -92,7 +91,7 @@ static void put_options(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</details>\n");
 }
 
-/* The sections of the file, as TOML. */
+/* The sections of the configuration, as TOML. */
 static void put_sections(struct mase_str *out, const struct mase_report *r)
 {
     const struct mase_value *all = mase_report_value(r, "configuration");

@@ -1,16 +1,15 @@
 /*
- * section_costs.c - what the network costs, node by node and in all, before the transforms and
- * after.
+ * section_costs.c - costs of the network, by node and in total, before and after the transforms.
  */
 #include <math.h>
 
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 
-/* What count_flops calls it, what people do, and what it is. */
+/* Its key in count_flops, its title, and an explanation. */
 static const struct {
     const char *key, *title, *hint;
-    bool changes; /* with number formats: drawn before and after */
+    bool changes; /* depends on number formats: drawn before and after */
 } numbers[] = {
     { "macs", "MACs", "multiplications whose products are summed", false },
     { "flops", "FLOPs", "two for each MAC, and other arithmetic", false },
@@ -28,7 +27,7 @@ static const struct {
 };
 enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
 
-/* ---- counting ---- */
+/* ---- count ---- */
 
 static enum mase_status count(const struct mase_value **out, struct mase_report *r,
                               struct mase_graph **g, struct mase_err *err)

@@ -1,5 +1,5 @@
 /*
- * section_heading.c - what was run, when, on which data, and the numbers that matter most.
+ * section_heading.c - the command, the time, the data, and the main results.
  */
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const char *mase_report_title(const struct mase_report *r)
 
 /* ---- the first lines ---- */
 
-/* "2026-11-15T12:56:12Z" as "2026-11-15 12:56 UTC"; anything else as it is. */
+/* "2026-11-15T12:56:12Z" as "2026-11-15 12:56 UTC"; other texts are unchanged. */
 static const char *readable_time(struct mase_arena *a, const char *iso)
 {
     if (strlen(iso) != 20 || iso[10] != 'T' || iso[19] != 'Z')
@@ -69,7 +69,7 @@ static void put_when(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</span></p>\n");
 }
 
-/* What all numbers of the page are of, if not of floats. */
+/* The formats that the numbers of the page were computed in, unless float. */
 static void put_formats(struct mase_str *out, const struct mase_report *r)
 {
     const char *formats = mase_report_text(r, "model.quantised");
@@ -236,7 +236,7 @@ static void put_tiles(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</dl>\n");
 }
 
-/* ---- all of it ---- */
+/* ---- the heading ---- */
 
 static void put_notes(struct mase_str *out, const struct mase_report *r)
 {

@@ -1,6 +1,6 @@
 /*
- * section_layers.c - the drawing of the network, and the table of its layers. A node of the drawing
- * leads to its row, and the row back to it.
+ * section_layers.c - the drawing of the network, and the table of its layers. Nodes of the drawing
+ * and rows of the table link to each other.
  */
 #include <mase/compare.h>
 #include <mase/draw.h>
@@ -52,7 +52,7 @@ bool mase_report_has_layers(const struct mase_report *r)
     return r->graph != NULL;
 }
 
-/* "[8, 16]"; of several results the first. */
+/* "[8, 16]"; the first of several results. */
 static const char *shape_of(struct mase_arena *a, const struct mase_node *n)
 {
     struct mase_str text = { 0 };
@@ -64,7 +64,7 @@ static const char *shape_of(struct mase_arena *a, const struct mase_node *n)
     return copy;
 }
 
-/* "Linear", or "Linear → LinearInteger" where the transforms changed it. */
+/* "Linear", or "Linear → LinearInteger" if the transforms changed it. */
 static const char *type_of(const struct mase_report *r, const struct mase_node *n)
 {
     if (n->kind == MASE_PLACEHOLDER || n->kind == MASE_OUTPUT)

@@ -1,5 +1,5 @@
 /*
- * section_measure.c - what a report measures itself: how values are spread, and the test split.
+ * section_measure.c - measurements for a report: statistics of values, and the test split.
  *
  * mase_profile does the work; activations are measured on a bounded number of samples of the run's
  * data.
@@ -17,7 +17,7 @@
 
 enum {
     BINS = 64,
-    LEAST_SAMPLES = 16, /* of a network too large for the number asked for */
+    LEAST_SAMPLES = 16, /* for a network too large for the usual number */
     BATCH = 256,
 };
 static const double most_work = 1e10; /* multiplications of one measurement */
@@ -39,7 +39,7 @@ static bool called_before(const struct mase_node *n, const struct mase_module *m
     return false;
 }
 
-/* Trainable parameters, each once. */
+/* List trainable parameters, each once. */
 static void find_parameters(struct mase_report *r, const struct mase_node *n)
 {
     const struct mase_module *m = mase_node_module(n);
@@ -55,7 +55,7 @@ static void find_parameters(struct mase_report *r, const struct mase_node *n)
     }
 }
 
-/* What the nodes that compute are given. */
+/* List the inputs of nodes that compute. */
 static void find_activations(struct mase_report *r, const struct mase_node *n)
 {
     const struct mase_module *m = mase_node_module(n);
@@ -72,8 +72,7 @@ static void find_activations(struct mase_report *r, const struct mase_node *n)
 
 /* ---- statistics ---- */
 
-/* A histogram, and what the operand's format makes of its values. Operands of one format share the
- * list. */
+/* A histogram, and statistics of rounding. Operands of one format share the list. */
 static const struct mase_statistic *statistics(int *count, struct mase_report *r,
                                                const struct mase_profile_target *before,
                                                const struct mase_report_spreads *list, int i)
@@ -94,7 +93,7 @@ static const struct mase_statistic *statistics(int *count, struct mase_report *r
     return stats;
 }
 
-/* how: the samples, for activations. */
+/* how: description of the samples, for activations. */
 static enum mase_status measure_all(struct mase_report *r, struct mase_report_spreads *list,
                                     struct mase_profile how, struct mase_err *err)
 {
@@ -128,7 +127,7 @@ static bool is_same_data(const struct mase_report *r, const struct mase_dataset 
            info->data.classes == r->data.classes && (!sum || mase_streq(sum, info->checksum));
 }
 
-/* The data of the run, read and scaled as its weights want it. */
+/* Open the data of the run, scaled for its weights. */
 static enum mase_status open_for_run(struct mase_report *r, struct mase_err *err)
 {
     struct mase_work_choice o;
@@ -138,7 +137,7 @@ static enum mase_status open_for_run(struct mase_report *r, struct mase_err *err
     return mase_work_open_data(&r->samples.dataset, &r->work, err);
 }
 
-/* And that if it is still there and still the same. */
+/* Open the data if it is available and unchanged. */
 static bool open_data(struct mase_report *r)
 {
     const char *dir = mase_cli_text(r->c, MASE_CLI_data_dir);
@@ -163,7 +162,7 @@ static bool open_data(struct mase_report *r)
 
 /* ---- activations ---- */
 
-/* As many as were asked for, fewer of a large network or a small split. */
+/* As many as usual, fewer for a large network or a small split. */
 static int64_t sample_count(const struct mase_report *r)
 {
     const int64_t asked = mase_cli_value(r->c, MASE_CLI_samples)->i;
@@ -243,7 +242,7 @@ static enum mase_status measure_test(struct mase_report *r, struct mase_err *err
     return MASE_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- measure ---- */
 
 static bool wants_data(const struct mase_report *r)
 {

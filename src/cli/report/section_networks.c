@@ -15,7 +15,7 @@
 
 /* ---- loading ---- */
 
-/* The graph that the run kept of a model of one's own, or NULL. */
+/* The graph that the run saved of a user's model, or NULL. */
 static const char *kept_graph(const struct mase_report *r)
 {
     const char *folder = mase_arena_printf(r->arena, "software/%s", r->action);
@@ -23,7 +23,9 @@ static const char *kept_graph(const struct mase_report *r)
     return mase_is_file(path) ? path : NULL;
 }
 
-/* A folder that someone else made must not make us run what it names. */
+/* May the report execute the Python file of the model? Only with --trust: the folder may be from
+ * others.
+ */
 static bool may_open(struct mase_report *r)
 {
     const char *name = mase_cli_text(r->c, MASE_CLI_model);
@@ -37,8 +39,8 @@ static bool may_open(struct mase_report *r)
     return false;
 }
 
-/* The model as the run kept it; else by its name, or from its file, which may be gone: then *g is
- * NULL and noted. */
+/* Open the model as the run saved it; else by its name or file, which may no longer exist: then *g
+ * is NULL, with a note. */
 static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
                                    struct mase_err *err)
 {
@@ -47,7 +49,7 @@ static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
     struct mase_err why = { 0 };
     if (kept_graph(r))
         return mase_graph_read_mg(g, kept_graph(r), err);
-    if (!mase_cli_text(r->c, MASE_CLI_model) || !may_open(r)) /* or a sweep over several */
+    if (!mase_cli_text(r->c, MASE_CLI_model) || !may_open(r)) /* no model, or several of a sweep */
         return MASE_OK;
     MASE_TRY(mase_cli_choose(&o, r->c, err));
     o.weights = NULL;
@@ -59,14 +61,14 @@ static enum mase_status open_model(struct mase_graph **g, struct mase_report *r,
     return MASE_OK;
 }
 
-/* The weights that the run began with, of its record. */
+/* Load the weights that the run began with, by its record. */
 static enum mase_status load_initial(struct mase_graph **g, struct mase_report *r,
                                      struct mase_err *err)
 {
     struct mase_opened w;
     struct mase_work_choice o;
     MASE_TRY(mase_cli_choose(&o, r->c, err));
-    if (o.weights && mase_ends_with(o.weights, ".onnx")) /* which the graph is of */
+    if (o.weights && mase_ends_with(o.weights, ".onnx")) /* the graph comes from that file, too */
         return MASE_OK;
     o.model = NULL;
     MASE_TRY(mase_work_find(&w, &o, err));
@@ -83,7 +85,7 @@ static enum mase_status load_initial(struct mase_graph **g, struct mase_report *
 
 /* ---- by action ---- */
 
-/* Checkpoints of earlier versions do not say what they were trained as. */
+/* The graph of a training run; checkpoints of earlier versions do not have it. */
 static enum mase_status trained_graph(struct mase_report *r, const char *dir,
                                       const char *checkpoint, struct mase_err *err)
 {
@@ -107,11 +109,12 @@ static enum mase_status after_training(struct mase_report *r, struct mase_err *e
         return MASE_OK;
     MASE_TRY(mase_weights_load(r->graph, path, err));
     r->weights = path == best ? "best.ckpt" : "last.ckpt";
-    r->c->setting[MASE_CLI_load_name].file = mase_value_string(r->arena, path); /* its scaling */
+    r->c->setting[MASE_CLI_load_name].file =
+        mase_value_string(r->arena, path); /* for its scaling */
     return MASE_OK;
 }
 
-/* The model and the weights that the run began with. Those lie elsewhere and may be gone. */
+/* Open the model and the weights that the run began with, which may no longer exist. */
 static enum mase_status open_initial(struct mase_graph **g, const char **weights,
                                      struct mase_report *r, struct mase_err *err)
 {
@@ -149,8 +152,8 @@ static enum mase_status after_transforms(struct mase_report *r, struct mase_err 
     return open_initial(&r->before, &unused, r, err);
 }
 
-/* The formats that [passes.quantize] gave it while it was measured: then the pages of a test or a
- * sweep show what the numbers are of. Without them nothing is shown. */
+/* Apply [passes.quantize], so that the pages of a test or a sweep show the network that was
+ * measured. If that fails nothing is shown. */
 static void apply_formats(struct mase_report *r)
 {
     const struct mase_value *passes = mase_report_value(r, "configuration.passes");
@@ -172,7 +175,7 @@ static void apply_formats(struct mase_report *r)
 
 /* ---- metadata ---- */
 
-/* Shapes, types and formats, and entries for statistics. */
+/* Add shapes, types and formats, and entries for statistics. */
 static enum mase_status add_metadata(struct mase_graph **g, struct mase_report *r,
                                      struct mase_err *err)
 {

@@ -1,5 +1,5 @@
 /*
- * section_quantised.c - which nodes the transforms changed, by type, and what rounding does to
+ * section_quantised.c - the nodes that transforms changed, by type, and the effect of rounding on
  * each.
  */
 #include <math.h>
@@ -23,7 +23,7 @@ static int by_type(const void *a, const void *b)
     return strcmp(((const struct group *)a)->type, ((const struct group *)b)->type);
 }
 
-/* Other calls or other formats than before; a node that only one of them has is a change, too. */
+/* Does the call or a format differ? A node of only one network counts as changed. */
 static bool changed(const struct mase_node_pair *p)
 {
     return !p->a || !p->b || !p->same_call || !p->same_formats;
@@ -76,9 +76,9 @@ static void type_table(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</div>\n");
 }
 
-/* ---- what rounding does ---- */
+/* ---- effect of rounding ---- */
 
-/* What is below zero a ReLU takes away whether its input is rounded or not: that is no loss. */
+/* Saturation below zero does not matter if a ReLU follows. */
 double mase_report_saturated(const struct mase_report_spread *s)
 {
     if (s->rounding.sign == MASE_SIGNED)

@@ -11,14 +11,14 @@
 #include "cli/report/report.h"
 
 enum {
-    OPEN_HISTOGRAMS = 24, /* up to so many are shown from the beginning */
+    OPEN_HISTOGRAMS = 24, /* so many are open initially */
     LEAST_BINS = 8,
-    PROBES = 2048 /* points at which a format is asked for its nearest value */
+    PROBES = 2048 /* points at which a format is sampled */
 };
 
 /* ---- the values of a format ---- */
 
-/* The values of a format, found by asking: it need not be one of equal steps. */
+/* The values of a format, found by sampling it, since steps may differ. */
 struct representable {
     double code[PROBES];
     int codes;
@@ -43,7 +43,7 @@ static void find_representable(struct representable *g, const struct mase_report
     }
 }
 
-/* Where values share an exponent, what one of them can be depends on the others. */
+/* Are the values known without the data? Not if they share an exponent. */
 static bool has_fixed_values(const struct mase_format *f)
 {
     return f && !mase_format_has_blocks(f);
@@ -51,7 +51,7 @@ static bool has_fixed_values(const struct mase_format *f)
 
 /* ---- a histogram ---- */
 
-/* Few values in many bins look like a comb: two bins become one, as long as that is so. */
+/* Merge pairs of bins while there are too many bins for few values. */
 static void join_bins(struct mase_plot_histogram *h, int64_t *count, double values)
 {
     while (h->bins % 2 == 0 && h->bins > LEAST_BINS && h->bins > 3 * sqrt(values)) {
@@ -61,7 +61,7 @@ static void join_bins(struct mase_plot_histogram *h, int64_t *count, double valu
     }
 }
 
-/* False when there is nothing to draw: no values, or none that are finite. */
+/* Returns false if there are no finite values to draw. */
 static bool read_histogram(struct mase_plot_histogram *h, struct mase_arena *a,
                            const struct mase_report_spread *s)
 {

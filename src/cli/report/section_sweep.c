@@ -7,7 +7,7 @@
 #include "cli/report/html.h"
 #include "cli/report/report.h"
 
-/* The options that were lists, in the order of the sweep. */
+/* Find the options that were lists, in the order of the sweep. */
 static enum mase_status find_axes(struct mase_sweep *s, const struct mase_report *r,
                                   struct mase_err *err)
 {

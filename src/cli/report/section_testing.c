@@ -1,5 +1,5 @@
 /*
- * section_testing.c - how good the network is on the test split: by class, and what it confuses.
+ * section_testing.c - results on the test split: by class, and the confusion matrix.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,15 +12,15 @@
 
 enum {
     SHADES = 10,
-    MOST_CLASSES = 64, /* of a matrix that people can still read */
+    MOST_CLASSES = 64, /* of a readable matrix */
     READ_CLASSES = 1 << 20,
     MOST_COLUMNS = 16,
     MOST_OUTPUTS = 256
 };
 
-/* ---- what ch test left ---- */
+/* ---- read the results of ch test ---- */
 
-/* One count of class c, for answer k. */
+/* Read one count of class c, for answer k. */
 static enum mase_status read_count(struct mase_evaluation *e, int c, int64_t k,
                                    const struct mase_value *n, const struct mase_value *of,
                                    struct mase_err *err)
@@ -36,7 +36,7 @@ static enum mase_status read_count(struct mase_evaluation *e, int c, int64_t k,
     return MASE_OK;
 }
 
-/* The number of a class as a key; -1: it is none. */
+/* The class of a key; -1: none. */
 static int64_t class_of(const char *key)
 {
     int64_t k = *key ? 0 : -1;
@@ -45,7 +45,7 @@ static int64_t class_of(const char *key)
     return k;
 }
 
-/* A count for each class, or a table of those that there are. */
+/* Read a count for each class, or a table of nonzero counts. */
 static enum mase_status read_answers(struct mase_evaluation *e, int c, const struct mase_value *v,
                                      struct mase_err *err)
 {
@@ -110,7 +110,7 @@ static enum mase_status read_classification(struct mase_report_test *t, struct m
     return read_classes(t, a, results, err);
 }
 
-/* The numbers of every output: a table for each, all with the same keys. */
+/* Read the numbers of every output: a table for each, with equal keys. */
 static enum mase_status read_outputs(struct mase_metric_table *m, struct mase_arena *a,
                                      const struct mase_value *list, struct mase_err *err)
 {
@@ -139,7 +139,7 @@ static enum mase_status read_outputs(struct mase_metric_table *m, struct mase_ar
     return MASE_OK;
 }
 
-/* What every test says, whatever its task. */
+/* Keys that every test has, of any task. */
 static bool is_common(const char *key)
 {
     static const char *const common[] = {
@@ -264,7 +264,7 @@ static void matrix(struct mase_str *out, const struct mase_report_test *t)
     mase_str_add(out, "</tbody>\n</table>\n</div>\n");
 }
 
-/* Of other tasks than classification: what there is to say in all, and by output. */
+/* Metrics of tasks other than classification, in total and by output. */
 static void metrics_tables(struct mase_str *out, const struct mase_evaluation *e)
 {
     static const struct mase_html_column overall[] = { { "Metric", NULL, true },
@@ -303,7 +303,7 @@ bool mase_report_has_testing(const struct mase_report *r)
     return r->tested != NULL;
 }
 
-/* Both are in UTC and of one form, so that the order of the texts is that of time. */
+/* Compares texts: both times are UTC in one form. */
 static bool is_older(const struct mase_report *r)
 {
     const struct mase_value *tested = mase_value_get(r->test, "finished");

@@ -1,8 +1,8 @@
 /*
  * section_training.c - metrics.csv as curves: loss, score, learning rate over the epochs.
  *
- * A row of a step and a row of an epoch fill different columns (train_files.c). Steps are many:
- * they are drawn as means of so many that a curve has a bounded number of points.
+ * A row of a step and a row of an epoch fill different columns (train_files.c). Steps are averaged,
+ * so that a curve has a bounded number of points.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +20,12 @@ enum { MOST_POINTS = 240, MOST_ROWS = 1 << 22 };
 
 /* ---- reading ---- */
 
-/* Where the columns of the file go; a learning rate's name has its optimiser in it. */
+/* Columns of the file; the name of a learning rate contains its optimiser. */
 static const struct {
     const char *name;
     size_t offset;
     bool prefix, needed;
-    const char *behind; /* the name of the task's score stands between name and this; NULL: not */
+    const char *behind; /* suffix after the name of the task's score; NULL: a fixed name */
 } fields[] = {
 #define METRIC(f) offsetof(struct mase_report_metrics, f)
     { "epoch", METRIC(epoch), false, true, NULL },
@@ -42,7 +42,7 @@ static const struct {
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
-/* The numbers of one field, growing, and the column that they come from; -1: the file has none. */
+/* The numbers of a field, growing, and their column; -1: missing. */
 struct series {
     double *value;
     int cap, column;
@@ -73,7 +73,7 @@ static enum mase_status find_columns(struct series *s, const struct mase_csv *cs
     return MASE_OK;
 }
 
-/* Nothing is NaN, and so is what a diverged run wrote: nan, -nan, inf. */
+/* An empty field is NaN, as are numbers of a diverged run: nan, -nan, inf. */
 static enum mase_status read_number(double *x, const struct mase_csv *csv, int column,
                                     const char *name, struct mase_err *err)
 {
@@ -142,7 +142,7 @@ enum mase_status mase_report_read_metrics(struct mase_report *r, struct mase_err
 
 /* ---- curves ---- */
 
-/* Steps of an epoch, told from the first row that ends one; 0 when no row does. */
+/* Steps of an epoch, by the first row that ends one; 0 if no row does. */
 static double steps_per_epoch(const struct mase_report_metrics *m)
 {
     for (int i = 0; i < m->rows; i++)
@@ -151,8 +151,7 @@ static double steps_per_epoch(const struct mase_report_metrics *m)
     return 0;
 }
 
-/* Rows that have a number in this column, against epochs; means of neighbours when there are many.
- */
+/* Rows that have a number in this column, against epochs; averaged if there are many. */
 static struct mase_plot_series curve(const struct mase_report *r, const char *name, int colour,
                                      const double *column)
 {
