@@ -105,14 +105,15 @@ static _Noreturn void exec_child(const struct mase_child *c, const char *file, c
 /* ---- the parent ---- */
 
 struct pipes {
-    int input, output, errors; /* our ends; -1 when closed */
-    const char *rest;          /* of the input: what is not yet written */
+    int input, output, errors; /* our ends; -1: closed */
+    const char *rest;          /* unwritten part of the input */
     size_t rest_size;
-    struct mase_str reply;        /* holds rest after a question */
-    size_t line, scanned;         /* offsets in the output: of its last line, of what is unread */
-    size_t forwarded, dropped;    /* bytes of the errors */
-    struct mase_str error_line;   /* for a host: the line of the errors that has no end yet */
-    struct mase_process *cleanup; /* has the same descriptors */
+    struct mase_str reply; /* holds `rest` after a question */
+    size_t line,
+        scanned; /* offsets in the output: start of its last line, start of the unread part */
+    size_t forwarded, dropped;    /* bytes of the error stream */
+    struct mase_str error_line;   /* for a host: unfinished last line of the error stream */
+    struct mase_process *cleanup; /* has copies of the descriptors */
 };
 
 static void close_pipe(struct pipes *p, int *fd)
@@ -152,7 +153,7 @@ static void write_input(struct pipes *p, bool asks)
         p->rest_size -= (size_t)n;
     }
     if ((n < 0 && errno != EINTR && errno != EAGAIN) || (!p->rest_size && !asks))
-        close_pipe(p, &p->input); /* a child that does not read to the end says why in its answer */
+        close_pipe(p, &p->input); /* a child that stops reading reports why in its output */
 }
 
 /* Read up to READ_BYTES. 0: the pipe has nothing now, or it has ended and is closed. */
@@ -192,7 +193,7 @@ static void read_question(struct pipes *p, struct mase_str *out, const struct ma
     }
 }
 
-/* A program around the library gets each line of the errors as a warning. */
+/* Log each line of the error stream as a warning, for a host program. */
 static void warn_lines(struct pipes *p, const char *text, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -242,7 +243,7 @@ static enum mase_child_end pump(struct pipes *p, struct mase_str *out, const str
 {
     uint64_t start = mase_clock();
     const double own_ms =
-        c->seconds * 1000 + GRACE_MS; /* its own alarm, which reports a line, comes first */
+        c->seconds * 1000 + GRACE_MS; /* the child's own alarm, which reports a line, fires first */
     bool begun = false, ended = false;
     while (p->output >= 0) {
         const double spent = (double)(mase_clock() - start) / 1e6;
@@ -256,7 +257,7 @@ static enum mase_child_end pump(struct pipes *p, struct mase_str *out, const str
         if (ready == 0 && ended)
             return MASE_CHILD_DONE;
         if (ready == 0)
-            ended = has_ended(child); /* it may have written since poll: look once more */
+            ended = has_ended(child); /* it may have written after poll, so read once more */
         if (ready <= 0)
             continue;
         if (fds[1].revents)
@@ -299,7 +300,7 @@ static int reap(pid_t child, struct pipes *p, size_t most)
         forward_errors_within(p, most, 1);
     kill(-child, SIGKILL);
     for (int i = 0; i < LAST_READS && p->errors >= 0 && forward_errors_within(p, most, 0); i++)
-        continue; /* what the pipe holds; another process may go on writing */
+        continue; /* what is left in the pipe; another process may hold it open */
     while (waitpid(child, &how, 0) < 0 && errno == EINTR)
         continue;
     if (p->cleanup)

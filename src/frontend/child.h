@@ -10,9 +10,9 @@
 #include <mase/str.h>
 
 struct mase_child {
-    const char *program;     /* looked for in PATH */
-    const char *const *argv; /* ends with NULL */
-    const char *input;       /* the first bytes of its standard input */
+    const char *program;     /* searched in PATH */
+    const char *const *argv; /* ended by NULL */
+    const char *input;       /* start of its standard input */
     size_t input_size;
     double seconds;    /* the child is killed so long after its first output */
     int64_t memory;    /* limit of its address space in bytes */

@@ -1,5 +1,5 @@
 /*
- * loss_expr.c - an expression of output and target becomes a graph.
+ * loss_expr.c - parse an expression of output and target to a graph.
  *
  * The words are Python's and PyTorch's, as far as a loss needs them:
  *
@@ -26,19 +26,19 @@ enum { MAX_DEPTH = 64, MAX_ITEMS = 32 };
 
 struct parser {
     struct mase_graph *g;
-    const char *text, *at; /* at: the next token */
+    const char *text, *at; /* at: next token */
     struct mase_node *input[2];
     int depth;
     struct mase_err *err;
 };
 
-/* What an expression is: a value, or a name that is called next. */
+/* A parsed part: a value, or a name that is called next. */
 struct part {
     struct mase_arg value;
-    const char *name;       /* a function's, dotted; NULL: a value */
-    struct mase_arg object; /* of a method, whose name it is then */
+    const char *name;       /* dotted name of a function; NULL: a value */
+    struct mase_arg object; /* of the method `name` */
     bool is_method;
-    const char *from; /* where it begins */
+    const char *from; /* its place in the text */
 };
 
 static enum mase_status expression(struct parser *p, struct mase_arg *out);
@@ -143,11 +143,12 @@ static double rest(double x, double y)
 }
 
 struct operator_row {
-    const char *mark, *not_before; /* not_before: it is another mark if one of these follows */
+    const char *mark,
+        *not_before; /* not_before: not this operator if one of these characters follows */
     int level;
     const char *target;
-    double (*of_numbers)(double x, double y); /* NULL: none */
-    bool divides;                             /* of integers it may be no integer */
+    double (*of_numbers)(double x, double y); /* NULL: needs tensors */
+    bool divides;                             /* the result of integers may not be an integer */
 };
 
 enum { COMPARING, ADDING, MULTIPLYING, LEVELS };
@@ -189,7 +190,7 @@ static struct mase_arg of_numbers(double value, bool is_int)
     return is_int && fabs(value) < 0x1p53 ? mase_arg_int((int64_t)value) : mase_arg_float(value);
 }
 
-/* Numbers are computed here, what has tensors by a node. */
+/* Compute numbers here; add a node for tensors. */
 static enum mase_status combine(struct parser *p, struct mase_arg *x, const struct operator_row *o,
                                 const struct mase_arg *y, const char *at)
 {
@@ -237,7 +238,7 @@ struct arguments {
     int items, keys;
 };
 
-/* "name =", but not "name ==". */
+/* Parse "name =", but not "name ==". */
 static const char *take_key(struct parser *p)
 {
     const char *from = p->at, *name = take_name(p);
@@ -271,7 +272,7 @@ static enum mase_status take_arguments(struct parser *p, struct arguments *a)
     return MASE_OK;
 }
 
-/* A short name is torch's or that of torch.nn.functional; F is the latter. */
+/* A name without prefix is one of torch or of torch.nn.functional; F is the latter. */
 static const char *find_function(struct parser *p, const char *name)
 {
     static const char *const before[] = { "torch.", "torch.nn.functional.", "torch.nn.", "" };
@@ -291,7 +292,7 @@ struct names {
     int count, cap;
 };
 
-/* The last words of what torch calls the operations. */
+/* List the names of torch's operations, without prefix. */
 static void list_functions(struct mase_arena *a, struct names *n, bool methods)
 {
     for (int op = 0; op < MASE_OP_COUNT; op++) {
@@ -341,7 +342,7 @@ static enum mase_status call(struct parser *p, struct part *f)
 
 /* ---- atoms ---- */
 
-/* (a, b) or [a, b] behind its opening bracket; (a) is a. */
+/* Parse (a, b) or [a, b] after its opening bracket; (a) is a. */
 static enum mase_status sequence(struct parser *p, struct mase_arg *out, const char *end)
 {
     struct mase_arg *item = mase_new_array(&p->g->arena, struct mase_arg, MAX_ITEMS);
@@ -387,7 +388,7 @@ static enum mase_status take_text(struct parser *p, struct mase_arg *out)
     return MASE_OK;
 }
 
-/* A word that stands for a value; false: it is the name of a function. */
+/* Is the word a value? If not, it names a function. */
 static bool is_value(const struct parser *p, struct mase_arg *out, const char *name)
 {
     const struct {
@@ -428,7 +429,7 @@ static enum mase_status atom(struct parser *p, struct part *out)
     return MASE_OK;
 }
 
-/* ---- what follows an atom ---- */
+/* ---- suffixes of atoms ---- */
 
 static enum mase_status slice(struct parser *p, struct mase_arg *out)
 {
@@ -466,7 +467,7 @@ static enum mase_status index_of(struct parser *p, struct part *x)
     return MASE_OK;
 }
 
-/* .shape and .T are attributes, anything else is a method or a longer name. */
+/* .shape and .T are attributes; other names are methods or parts of a longer name. */
 static enum mase_status dot(struct parser *p, struct part *x)
 {
     const char *from = p->at, *name = take_name(p);
@@ -521,7 +522,7 @@ static enum mase_status power(struct parser *p, struct mase_arg *out)
         return MASE_OK;
     const char *at = p->at - 2;
     MASE_TRY(factor(p, &y));
-    const bool negative = is_number(&y) && number(&y) < 0; /* 10 ** -3 is no integer */
+    const bool negative = is_number(&y) && number(&y) < 0; /* 10 ** -3 is not an integer */
     if (negative && out->kind == MASE_ARG_INT)
         *out = mase_arg_float((double)out->i);
     return combine(p, out, &row, &y, at);
@@ -541,7 +542,7 @@ static enum mase_status negate(struct parser *p, struct mase_arg *out, const cha
     return MASE_OK;
 }
 
-/* All that is nested comes by here. */
+/* Limits the depth, as all nesting passes here. */
 static enum mase_status factor(struct parser *p, struct mase_arg *out)
 {
     skip_blanks(p);
@@ -565,7 +566,7 @@ static enum mase_status expression(struct parser *p, struct mase_arg *out)
     return level(p, out, 0);
 }
 
-/* ---- all of it ---- */
+/* ---- the expression ---- */
 
 static enum mase_status parse(struct parser *p)
 {

@@ -1,5 +1,5 @@
 /*
- * model.c - a model by its name, whatever kind of name: of the zoo, a file, or a list of layers.
+ * model.c - open a model: of the zoo, a file, or a list of layers.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 /* ---- files ---- */
 
-/* Where ".py" ends in "net.py" or "net.py:Net(width=3)", or NULL. */
+/* The end of ".py" in "net.py" or "net.py:Net(width=3)", or NULL. */
 static const char *end_of_py(const char *spec)
 {
     for (const char *p = strstr(spec, ".py"); p; p = strstr(p + 1, ".py"))
@@ -24,10 +24,10 @@ static bool starts_name(char c)
     return mase_is_alpha(c) || c == '_';
 }
 
-/* Where the module ends in "torchvision.models:resnet18(num_classes=10)", or NULL. */
+/* The end of the module name in "torchvision.models:resnet18(num_classes=10)", or NULL. */
 static const char *end_of_module(const char *spec)
 {
-    const char *p = mase_data_kind_of(spec) ? "" : spec; /* csv:FILE is a data set */
+    const char *p = mase_data_kind_of(spec) ? "" : spec; /* csv:FILE names a dataset */
     while (starts_name(*p)) {
         while (starts_name(*p) || mase_is_digit(*p))
             p++;
@@ -68,7 +68,7 @@ static enum mase_status open_source(struct mase_graph **g, const char *spec, con
     const char *call = end[0] == ':' && end[1] ? end + 1 : NULL;
     enum mase_status st = MASE_OK;
     if (mase_ends_with(path, ".py")) {
-        st = mase_file_open(&f, path, err); /* our words for a file that is not there */
+        st = mase_file_open(&f, path, err); /* reports a missing file */
         if (!st)
             mase_file_close(&f);
     }
@@ -89,7 +89,7 @@ static enum mase_status open_mg(struct mase_graph **g, const char *path, struct 
     return st;
 }
 
-/* Samples must be as the file says. */
+/* Check that samples have the shape that the file needs. */
 static enum mase_status check_onnx(const struct mase_onnx_info *info, const char *path,
                                    const struct mase_shape *sample, struct mase_err *err)
 {
@@ -127,7 +127,7 @@ enum mase_status mase_model_open_onnx(struct mase_graph **g, struct mase_onnx_in
     return st;
 }
 
-/* A shape alone says nothing of classes: then those of the usual data. */
+/* Data of which only the shape is known has no classes: take those of the model's usual data. */
 static enum mase_status build_named(struct mase_graph **g, const struct mase_model *m,
                                     const struct mase_data_info *data, struct mase_err *err)
 {
@@ -159,7 +159,7 @@ static enum mase_status open_model(struct mase_graph **g, const char *spec,
 
 /* ---- inputs ---- */
 
-/* Arrays by their names, where there are several; else in their order. */
+/* Find arrays by name if there are several, else by order. */
 const struct mase_shape *mase_model_sample(const struct mase_data_info *data, const char *name,
                                            int number)
 {
@@ -197,9 +197,9 @@ enum mase_status mase_model_open(struct mase_graph **g, const char *spec,
 
 /* ---- lists of layers ---- */
 
-/* A list becomes the text of a .mg file, one module a line below these: so a line of that text is
- * an item of the list, and what .mg can say of a module ("init", "quantized") a list can say too.
- */
+/* A list becomes the text of a .mg file, with one module in each line after these. So line n of the
+ * text is item n - 2 of the list, and lists can have everything that .mg has for modules ("init",
+ * "quantized"). */
 enum { LINES_BEFORE = 2 };
 #define MODULE_TEXT "module seq_blocks.%d = "
 
@@ -236,7 +236,7 @@ static void write_chain(struct mase_str *text, const char *name, const struct ma
     mase_str_printf(text, "return %%seq_blocks_%d\n", layers->count - 1);
 }
 
-/* A place in that text, as a place in the list. */
+/* Convert a place in that text to a place in the list. */
 static void move_place(struct mase_err *err, const struct mase_value *layers)
 {
     const int i = err->loc.line - LINES_BEFORE - 1;

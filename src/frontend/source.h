@@ -1,5 +1,5 @@
 /*
- * source.h - a user's own models: a torch.nn.Module in a .py file, a list of layers.
+ * source.h - users' models: a torch.nn.Module in a .py file, a list of layers.
  */
 #ifndef MASE_FRONTEND_SOURCE_H
 #define MASE_FRONTEND_SOURCE_H
@@ -13,11 +13,11 @@ enum mase_status mase_source_trace(struct mase_graph **g, const char *path, cons
                                    const struct mase_model_opts *opts,
                                    struct mase_err *err) MASE_MUST_CHECK;
 
-/* The graph that the tracer's answer describes; path is the user's file, for messages. */
+/* Build the graph that the tracer's answer describes; path is the user's file, for messages. */
 enum mase_status mase_source_read(struct mase_graph **g, const char *path, const char *answer,
                                   size_t size, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What samples of an input of this name and number are like, model.c; NULL: nobody knows. */
+/* model.c: the sample shape of the input of this name and number; NULL: unknown. */
 const struct mase_shape *mase_model_sample(const struct mase_data_info *data, const char *name,
                                            int number);
 

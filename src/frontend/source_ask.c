@@ -18,9 +18,8 @@
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
 
-/* Nobody has said yet whether samples are numbers or indices: what does not take the one may take
- * the other. A bit for each input that is of indices: none, all, and of several the first three in
- * every mixture. */
+/* Until samples are known to be numbers or indices, both are tried, since an operation may take
+ * only one. Bit i: input i has indices; none, all, and mixtures of the first three inputs. */
 static const unsigned indices[] = { 0, ~0u, 2, 1, 4, 3, 5, 6 };
 enum { BATCHES = MASE_BATCH_SIZES, TYPES = sizeof indices / sizeof indices[0] };
 
@@ -36,7 +35,7 @@ static int types_tried(const struct mase_question *q)
 
 /* ---- shapes ---- */
 
-/* Does it multiply integers by weights that are none? PyTorch does not. */
+/* Does it multiply integers by float weights? PyTorch refuses that. */
 static bool mixes_types(const struct mase_call *c)
 {
     bool integers = false, floats = false;
@@ -48,8 +47,8 @@ static bool mixes_types(const struct mase_call *c)
     return integers && floats;
 }
 
-/* Does squeeze() take away the dimension of the samples where there is one? Then its shape is not
- * that of any batch. */
+/* Would squeeze() remove the batch dimension of a single sample? Then its shape holds for no other
+ * batch. */
 static bool drops_single_sample(const struct mase_call *c, int64_t batch)
 {
     if (c->node->op != MASE_OP_squeeze)
@@ -75,7 +74,7 @@ static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_
     return MASE_OK;
 }
 
-/* Of a batch of such samples, called as the node. */
+/* A batch of samples for a placeholder. */
 static struct mase_input input_of(const struct mase_node *n, enum mase_dtype dtype,
                                   const struct mase_shape *sample, int64_t batch)
 {
@@ -88,7 +87,7 @@ static struct mase_input input_of(const struct mase_node *n, enum mase_dtype dty
     return in;
 }
 
-/* The new nodes. What has no rule, or is against it, stays without a result. */
+/* Infer the new nodes. A node without a shape rule, or that violates it, gets no result. */
 static void infer(struct mase_values *v, const struct mase_question *q, int size, unsigned is_index)
 {
     int64_t batch = mase_batch_sizes[size];
@@ -115,11 +114,11 @@ static void infer(struct mase_values *v, const struct mase_question *q, int size
                                          .goes_on = true,
                                          .step = infer_step,
                                          .data = &batch };
-    if (mase_values_extend(v, q->r.g, &plan, &err)) /* the last has its status */
+    if (mase_values_extend(v, q->r.g, &plan, &err)) /* the last node has its status */
         *v = (struct mase_values){ .arena = v->arena, .index.arena = v->arena };
 }
 
-/* The results that node n has for samples of type t. */
+/* The results of node n for samples of type t. */
 static void look_up(const struct mase_arg *of[BATCHES], const struct mase_question *q, int t,
                     const struct mase_node *n)
 {
@@ -146,7 +145,7 @@ static void print_length(struct mase_str *out, const int64_t n[BATCHES])
         mase_str_add(out, is_batch ? "\"batch\"" : "null");
 }
 
-/* dtype: MASE_DTYPE_COUNT where it depends on what the samples are. */
+/* dtype: MASE_DTYPE_COUNT if it depends on the type of the samples. */
 static void print_shape(struct mase_str *out, const struct mase_arg *const v[BATCHES],
                         enum mase_dtype dtype)
 {
@@ -169,7 +168,7 @@ static bool is_sequence(const struct mase_arg *v)
     return v->kind == MASE_ARG_TUPLE || v->kind == MASE_ARG_LIST;
 }
 
-/* Are they of one form for all batches? */
+/* Do the results have one form for all batches? */
 static bool agree(const struct mase_arg *const v[BATCHES])
 {
     for (int i = 0; i < BATCHES; i++) {
@@ -204,9 +203,8 @@ static void print_result(struct mase_str *out, const struct mase_arg *const v[BA
     mase_str_add(out, "]");
 }
 
-/* The type of a tensor, if it is the same whether samples are numbers or indices. Samples of three
- * dimensions are pictures, of numbers. of: for the first type of samples that it has a result for.
- */
+/* The type of a tensor, if it does not depend on the type of the samples. Samples of rank 3 are
+ * pictures, which are numbers. of: the results for the first type that gives some. */
 static enum mase_dtype sure_type(const struct mase_question *q, const struct mase_node *n,
                                  const struct mase_arg *const of[BATCHES], int first)
 {
@@ -248,7 +246,7 @@ static void print_results(struct mase_str *out, struct mase_question *q, int fro
     }
 }
 
-/* ---- the question ---- */
+/* ---- questions ---- */
 
 void mase_question_release(struct mase_question *q)
 {
@@ -262,7 +260,7 @@ void mase_question_release(struct mase_question *q)
     q->is_lost = false;
 }
 
-/* What is new joins what is there; a new trace begins anew. */
+/* Add the new nodes to the graph; a new trace starts a new graph. */
 static enum mase_status extend(struct mase_question *q, int *from, const char *text, size_t size,
                                struct mase_err *err)
 {

@@ -55,7 +55,7 @@ bool mase_reading_number(const struct mase_value *v, double *out)
     return true;
 }
 
-/* The place that an object of the answer carries, or the file as a whole. */
+/* The place of an object in the answer, or the file. */
 static struct mase_loc get_place(const struct reading *r, const struct mase_value *at)
 {
     const char *path = mase_reading_text(at, "path");
@@ -100,7 +100,7 @@ enum mase_status mase_reading_dict(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
-/* An object of one key says what JSON cannot. */
+/* An object with one key stands for a value that JSON lacks. */
 static enum mase_status get_special(struct reading *r, const struct mase_value *v,
                                     struct mase_arg *out)
 {
@@ -163,7 +163,7 @@ static enum mase_status get_frozen(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
-/* Names are tied when all of them are there. */
+/* Record a tie once all of its names are known. */
 static enum mase_status note_tie(struct reading *r, const char *path, const struct mase_value *to,
                                  struct mase_loc at)
 {
@@ -197,7 +197,7 @@ static enum mase_status tie_all(struct reading *r)
     return MASE_OK;
 }
 
-/* Refuse more weights than there may be, before memory is asked for. */
+/* Limit the size of weights before they are allocated. */
 static enum mase_status count_bytes(struct reading *r, const struct mase_value *v,
                                     const struct mase_param *p)
 {
@@ -258,7 +258,7 @@ static enum mase_status get_tensor(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
-/* The tracer's four flags, of which few combinations are a kind. */
+/* The kind of a parameter, from four flags of the tracer; false: an impossible combination. */
 static bool get_param_kind(const struct mase_value *v, enum mase_param_kind *kind)
 {
     bool buffer, constant, frozen, fixed;
@@ -307,7 +307,7 @@ static bool get_kind(const char *name, enum mase_node_kind *kind)
     return false;
 }
 
-/* Is there what it calls, and does it take these arguments? */
+/* Check that the target of a call exists and takes these arguments. */
 static enum mase_status check_call(struct reading *r, enum mase_node_kind kind, const char *target,
                                    const struct mase_arg *args, const struct mase_arg *kwargs)
 {
@@ -335,7 +335,7 @@ static bool get_mode(const char *name, enum mase_node_kind kind, enum mase_mode 
     return false;
 }
 
-/* As many arguments as its kind has, and words that only some kinds know. */
+/* Check the number of arguments, and names that only some kinds have. */
 static bool has_form(enum mase_node_kind kind, const char *target, const struct mase_arg *args,
                      const struct mase_arg *kwargs, bool no_grad)
 {
@@ -417,7 +417,7 @@ enum mase_status mase_reading_extend(struct reading *r, const struct mase_value 
     return each(r, v, "nodes", add_node);
 }
 
-/* The modules, attributes and nodes of one mode. */
+/* Read the modules, attributes and nodes of one mode. */
 static enum mase_status read_body(struct reading *r, const struct mase_value *v)
 {
     r->count = r->assigned_count = 0;
@@ -428,7 +428,7 @@ static enum mase_status read_body(struct reading *r, const struct mase_value *v)
     return mase_graph_follow_assigned(r->g, r->assigned, r->assigned_count, r->err);
 }
 
-/* The graph for training could not be traced: keep the reason for an attempt to train. */
+/* Record why the graph for training could not be traced, for attempts to train. */
 static void refuse_training(struct reading *r, const struct mase_value *fault)
 {
     const struct mase_loc at = get_place(r, fault);
@@ -454,7 +454,8 @@ static enum mase_status read_training(struct reading *r, const struct mase_value
     r->g = evaluated;
     for (int i = 0; !st && i < training->attr_count; i++) {
         struct mase_param *p = mase_graph_attr(evaluated, training->attrs[i].name);
-        if (p && training->attrs[i].kind == MASE_PARAM_FIXED) /* files are compared with p */
+        if (p &&
+            training->attrs[i].kind == MASE_PARAM_FIXED) /* fixed values are compared with p's */
             p->kind = MASE_PARAM_FIXED;
     }
     if (!st)
@@ -463,7 +464,7 @@ static enum mase_status read_training(struct reading *r, const struct mase_value
     return st;
 }
 
-/* Join the texts, or places as "net.py:12", of a list in the answer. */
+/* Concatenate the texts of a list, or places as "net.py:12". */
 static enum mase_status join(struct mase_str *out, struct reading *r,
                              const struct mase_value *answer, const char *key)
 {
@@ -502,7 +503,7 @@ static enum mase_status warn_passed(struct reading *r, const struct mase_value *
     return MASE_OK;
 }
 
-/* Tell what was assumed or left out. */
+/* Log what the tracer assumed or left out. */
 static enum mase_status tell_notes(struct reading *r, const struct mase_value *answer)
 {
     struct mase_str text = { 0 };
@@ -543,7 +544,7 @@ static enum mase_status read_graph(struct reading *r, const struct mase_value *a
     return tell_notes(r, answer);
 }
 
-/* ---- the whole ---- */
+/* ---- the answer ---- */
 
 enum mase_status mase_source_read(struct mase_graph **g, const char *path, const char *answer,
                                   size_t size, struct mase_err *err)

@@ -12,7 +12,8 @@
 #include "ir/graph/bind_call.h"
 #include "ir/graph/graph_parts.h"
 
-/* {"class": "Linear", "values": [...], "param": "weight"}: the default of that layer's. */
+/* {"class": "Linear", "values": [...], "param": "weight"}: the default of that layer's parameter.
+ */
 static enum mase_status get_made(struct reading *r, const struct mase_value *v,
                                  struct mase_param *p)
 {
@@ -57,8 +58,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Eight digits a number: the bytes of a float32 in the order of this machine, which is the child's.
- */
+/* Eight hexadecimal digits for each number: bytes of a float32 in this machine's order. */
 static enum mase_status get_hex(struct reading *r, const struct mase_value *v, struct mase_param *p)
 {
     const int64_t count = mase_tensor_count(&p->tensor);
@@ -83,7 +83,7 @@ static enum mase_status get_hex(struct reading *r, const struct mase_value *v, s
     return MASE_OK;
 }
 
-/* {"as": "mask"}: the numbers of an attribute that was read before. */
+/* {"as": "mask"}: the values of an earlier attribute. */
 static enum mase_status get_shared(struct reading *r, const struct mase_value *v,
                                    struct mase_param *p)
 {
@@ -96,7 +96,7 @@ static enum mase_status get_shared(struct reading *r, const struct mase_value *v
     return MASE_OK;
 }
 
-/* Zeros and ones are uniform without a spread, but have names of their own in reports. */
+/* Zeros and ones are uniform with spread 0, but have names of their own in reports. */
 enum mase_status mase_reading_start(struct reading *r, const struct mase_value *v,
                                     struct mase_param *p)
 {

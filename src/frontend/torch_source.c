@@ -1,5 +1,5 @@
 /*
- * torch_source.c - a torch.nn.Module in a user's .py file becomes a graph.
+ * torch_source.c - trace a torch.nn.Module in a user's .py file to a graph.
  *
  * python3 (from 3.8, without torch) runs our script, tracer/, as a child process. The script gets
  * the rows of ops.def and the shapes of the data set, imports the file with stand-ins for torch,
@@ -48,7 +48,7 @@ static struct mase_value *ops(struct mase_arena *a)
     return list;
 }
 
-/* The fields that models of the original read: features of a row, or the size of an image. */
+/* The fields that the original's models read: features of a row, or image size. */
 static struct mase_value *info(struct mase_arena *a, const struct mase_data_info *d)
 {
     struct mase_value *v = mase_value_table(a), *size = mase_value_list(a);
@@ -65,8 +65,8 @@ static struct mase_value *info(struct mase_arena *a, const struct mase_data_info
     return v;
 }
 
-/* What python3 is told to do: our script is longer than an argument may be, so it comes first in
- * what it reads, compiled and as a text. Code is taken by the Python that has made it. */
+/* The -c argument of python3. The script exceeds the length of an argument, so it is read from
+ * standard input: compiled, and as text for another version of Python. */
 static const char begin[] =
     "import importlib.util, marshal, sys\n"
     "sizes = sys.stdin.buffer.readline().split()\n"
@@ -74,8 +74,8 @@ static const char begin[] =
     "is_ours = code[:4] == importlib.util.MAGIC_NUMBER\n"
     "exec(marshal.loads(code[4:]) if is_ours else compile(script, '<string>', 'exec'))";
 
-/* The filter that the script puts on: a list of [code, jump if true, jump if false, number], number
- * null for that of the process. */
+/* The seccomp filter that the script installs: a list of [code, jump if true, jump if false,
+ * number], where null stands for the process id. */
 static struct mase_value *confinement(struct mase_arena *a)
 {
     struct mase_value *list = mase_value_list(a);
@@ -114,15 +114,14 @@ static void write_request(struct mase_str *out, const char *path, const char *ca
 
 /* ---- the child ---- */
 
-/* Python's own code, and that of installed packages, is not what a user can mend. */
+/* Is the file a user's, not part of Python or of an installed package? */
 static bool is_users(const char *path)
 {
     return path[0] != '<' && !strstr(path, "/lib/python") && !strstr(path, "-packages/");
 }
 
-/* The innermost line of the user's in what Python prints when it crashes or hangs:
- *     File "net.py", line 12 in forward
- */
+/* The innermost place in the user's file in Python's traceback of a crash or timeout: File
+ * "net.py", line 12 in forward */
 static struct mase_loc place_of(struct mase_arena *a, const char *dump, const char *path)
 {
     static const char before[] = "  File \"", between[] = "\", line ";
@@ -139,7 +138,7 @@ static struct mase_loc place_of(struct mase_arena *a, const char *dump, const ch
     return at;
 }
 
-/* Python's watchdog, which ends it where no alarm does, says so first. */
+/* Did Python's watchdog report a timeout? */
 static bool is_late(const char *dump)
 {
     return mase_starts_with(dump + strspn(dump, "\n"), "Timeout (");

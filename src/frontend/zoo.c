@@ -1,5 +1,5 @@
 /*
- * zoo.c - the table of models, gathered from zoo.def, and what their builders share.
+ * zoo.c - the table of models from zoo.def, and functions that builders share.
  */
 #include <inttypes.h>
 

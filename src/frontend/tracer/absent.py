@@ -25,13 +25,13 @@ def installed(name):
 
 
 def is_checkout(package):
-    """It lies among the user's own files."""
+    """Does the package lie among the user's own files?"""
     spec = importlib.machinery.PathFinder.find_spec(package)
     return spec is not None and spec.origin is not None and is_users(spec.origin)
 
 
 def use(package):
-    """From now on its sources are read."""
+    """Read the sources of the package from now on."""
     if package not in IN_USE:
         IN_USE.add(package)
         for name in [n for n in sys.modules if n.partition(".")[0] == package]:
@@ -39,7 +39,7 @@ def use(package):
 
 
 def real(full):
-    """What a name of such a package stands for; None: nothing that can be had."""
+    """The object that a name of such a package stands for; None: not available."""
     package = full.partition(".")[0]
     if package == "timm" and not installed(package):
         return TIMM.get(full.rpartition(".")[2])
@@ -104,13 +104,13 @@ class Absent:
         return (type("AbsentBase", (AbsentBase,), {"absent": self._name}),)
 
     def __instancecheck__(self, value):
-        """Nothing is of a class that is not here."""
+        """No value is an instance of a class that is not installed."""
         return False if is_type_name(self._name) else self.look()
 
     __subclasscheck__ = __instancecheck__
 
     def __getitem__(self, index):
-        """Dataset[int] is a type; data[0] is not known."""
+        """Dataset[int] is a type; data[0] is unknown."""
         return self if is_type_name(self._name) and not contains_proxy(index) else self.look()
 
     def __enter__(self):
@@ -130,13 +130,13 @@ class Absent:
     __lt__ = __le__ = __gt__ = __ge__ = __and__ = __rand__ = __matmul__ = __rmatmul__ = look
 
     def __or__(self, other):
-        """In annotations."""
+        """X | Y in annotations."""
         return self if is_type_name(self._name) else self.look()
 
     __ror__ = __or__
 
     def __eq__(self, other):
-        """Types are compared for what they are; of values nothing is known."""
+        """Types are equal if they are the same; values are unknown."""
         if self is other or is_type_name(self._name):
             return self is other or isinstance(other, Absent) and self._name == other._name
         return self.look()
@@ -146,7 +146,7 @@ class Absent:
 
 
 def is_plain_code(v):
-    """A function or a class, as a decorator gets it."""
+    """Is it a function or a class, as a decorator gets?"""
     return inspect.isfunction(v) or isinstance(v, (type, staticmethod, classmethod, property))
 
 
@@ -201,7 +201,7 @@ class AbsentPackage(types.ModuleType):
 
 
 class LightningModule(Module):
-    """A network with its training in one class; the training is not looked at."""
+    """A network with its training in one class; the training is not traced."""
     device = device("cpu")
     hparams = Info()
 
@@ -221,7 +221,7 @@ class LightningModule(Module):
 # ---- imports ----
 
 def importer():
-    """The frame that imports."""
+    """The frame that executes the import statement."""
     frame = sys._getframe(2)
     while frame and (frame.f_code.co_filename.startswith("<frozen") or
                      frame.f_globals.get("__name__") in ("__main__", "importlib")):
@@ -231,7 +231,7 @@ def importer():
 
 @functools.lru_cache(maxsize=None)
 def guarded_lines(path):
-    """First and last line of what a try handles; None: no file of Python's, but code that a package makes as it goes."""
+    """First and last lines of try statements that handle errors; None: the file has no Python source."""
     try:
         with open(path, "rb") as f:
             tree = ast.parse(f.read())
@@ -241,7 +241,7 @@ def guarded_lines(path):
 
 
 def expects_failure(frame):
-    """Does the statement stand in a try that handles it? Such files do without."""
+    """Is the statement in a try that handles errors? Such files work without the package."""
     if not frame:
         return False
     lines = guarded_lines(frame.f_code.co_filename)
@@ -249,7 +249,7 @@ def expects_failure(frame):
 
 
 def only_asks():
-    """importlib.util.find_spec(name): whether a package is there."""
+    """Does importlib.util.find_spec(name) ask whether a package is installed?"""
     frame = sys._getframe(2)
     while frame and frame.f_globals.get("__name__") in ("importlib._bootstrap", "_frozen_importlib", "__main__"):
         frame = frame.f_back
@@ -257,7 +257,7 @@ def only_asks():
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """import torch.anything, and of packages that need torch"""
+    """Finds torch and all its modules, and packages that need torch."""
 
     def find_spec(self, name, path=None, target=None):
         package = name.partition(".")[0]
@@ -287,7 +287,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 def found_above(name, frame):
-    """Scripts are run from folders above them: src/net/a.py says "from net import b"."""
+    """Scripts run from a folder above: src/net/a.py may import net.b."""
     file = os.path.abspath(frame.f_code.co_filename) if frame else ""
     folder = os.path.dirname(file)
     for _ in range(0 if in_packages(file) else LEVELS):

@@ -2,7 +2,7 @@
 
 
 class Arranged:
-    """Methods of Tensor that arrange its numbers anew."""
+    """Methods of Tensor that view or rearrange its elements."""
 
     def view(self, *size):
         if contains_proxy(size):
@@ -64,13 +64,13 @@ class Arranged:
         return self.moved([n * k for n, k in zip(own, sizes)], places)
 
     def nonzero(self):
-        """(places, dimensions)"""
+        """(positions, dimensions)"""
         places = [at for at, v in zip(itertools.product(*[range(n) for n in self.shape]),
                                       self.numbers()) if v]
         return Tensor((len(places), self.ndim), [i for at in places for i in at], DTYPES["int64"])
 
     def picked(self, index):
-        """self[index] for one tensor in the first dimension: a mask, or places."""
+        """self[index] for one tensor along the first dimension: a mask, or positions."""
         if index.dtype.name == "bool":
             if index.shape != self.shape[:index.ndim]:
                 raise Fault("a mask of %s does not fit a tensor of %s" % (list(index.shape),
@@ -113,7 +113,7 @@ class Arranged:
         return shape, strides, offset
 
     def gathered(self, index):
-        """The shape and the flat positions where lists or tensors of places are among the index."""
+        """The shape and the flat positions of an index with lists or tensors."""
         index = index if isinstance(index, tuple) else (index,)
         index = tuple(from_numbers(i) if isinstance(i, (list, range)) else i for i in index)
         if any(i is None or i is Ellipsis for i in index) or any(
@@ -176,7 +176,7 @@ class Arranged:
         self.unwritten = left or None
 
     def take_masked(self, mask, value):
-        """t[mask] = u: as many numbers as there are places."""
+        """t[mask] = u, where u has as many elements as the mask is true."""
         places = [i for i, chosen in enumerate(mask.numbers()) if chosen]
         if mask.shape != self.shape or value.numel() != len(places):
             raise Fault("%d numbers for %d places of a mask of %s" % (value.numel(), len(places), list(mask.shape)))

@@ -3,7 +3,7 @@
 REAL = DTYPES["float32"]
 
 
-# ---- element by element ----
+# ---- elementwise ----
 
 def sign(v):
     return (v > 0) - (v < 0)
@@ -36,7 +36,7 @@ def at_least_exp(v):
 
 
 def erfinv(y):
-    """By Newton's method from a first guess."""
+    """Newton's method."""
     if abs(y) >= 1:
         return math.copysign(math.inf, y) if abs(y) == 1 else math.nan
     a, ln = 0.147, math.log(1 - y * y) if y else 0.0
@@ -47,16 +47,16 @@ def erfinv(y):
     return x
 
 
-MAX_DRAWN = 1 << 16  # numbers that are drawn to be cut; of more the few at the ends are left as they are
+MAX_DRAWN = 1 << 16  # values drawn one by one for a truncated distribution; larger tensors keep the few outliers
 
 
 def is_even_uniform(start):
-    """erfinv of it is a normal that is cut on both sides."""
+    """Does erfinv of it give a normal distribution, truncated on both sides?"""
     return isinstance(start, tuple) and start[0] == "uniform" and 0.5 < start[1] <= 1 and abs(start[2]) < 1e-4
 
 
 def cut_deviation(kept):
-    """Of a normal of deviation 1 of which the middle is kept; a little less, and that is said."""
+    """The deviation of a standard normal distribution truncated to its middle; reported, since it is approximate."""
     if kept > 0.9999:
         return 1.0
     note(here(), "a normal that is cut starts as a normal of the same deviation, which is not cut")
@@ -64,7 +64,7 @@ def cut_deviation(kept):
     return math.sqrt(1 - 2 * z * math.exp(-z * z / 2) / math.sqrt(2 * math.pi) / kept)
 
 
-REAL_FUNCTIONS = {  # of one number, a real one
+REAL_FUNCTIONS = {  # of one number, with a float result
     "exp": at_least_exp, "log": lambda v: math.log(v) if v > 0 else (-math.inf if v == 0 else math.nan),
     "sin": math.sin, "cos": math.cos, "tan": math.tan, "atan": math.atan, "asin": math.asin, "acos": math.acos,
     "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh, "erf": math.erf, "erfinv": erfinv,
@@ -74,7 +74,7 @@ REAL_FUNCTIONS = {  # of one number, a real one
     "reciprocal": lambda v: divided(1.0, v), "sigmoid": lambda v: 1 / (1 + at_least_exp(-v)),
     "deg2rad": math.radians, "rad2deg": math.degrees,
 }
-SAME_FUNCTIONS = {  # of one number, which keep its type
+SAME_FUNCTIONS = {  # of one number, with a result of its type
     "abs": builtins.abs, "sign": sign, "square": lambda v: v * v, "relu": lambda v: max(v, 0), "neg": operator.neg,
     "floor": math.floor, "ceil": math.ceil, "trunc": math.trunc, "round": even_round,
     "negative": operator.neg, "absolute": builtins.abs,
@@ -162,7 +162,7 @@ def where(condition, a=None, b=None):
 # ---- along dimensions ----
 
 def lines(self, dims, keepdim):
-    """The numbers along dims for each place of the rest, and the shape that is left."""
+    """The elements along dims for each position of the other dimensions, and the remaining shape."""
     dims = range(self.ndim) if dims is None else [dims] if is_whole(dims) else dims
     dims = {builtins.int(d) % max(self.ndim, 1) for d in dims} if self.ndim else set()
     kept = [d for d in range(self.ndim) if d not in dims]
@@ -256,7 +256,7 @@ def softmax(self, dim=-1, **_):
     return exps / exps.sum(dim, keepdim=True)
 
 
-# ---- arranged anew ----
+# ---- rearranged ----
 
 def split(self, split_size_or_sections, dim=0):
     n, sizes = self.shape[dim], split_size_or_sections
@@ -335,7 +335,7 @@ def place_along(self, dim, index):
 def scatter(self, dim, index, src=None, value=None, **_):
     numbers = list(self.numbers())
     src = value if src is None else src
-    if isinstance(src, Tensor):  # as much of it as there are places
+    if isinstance(src, Tensor):  # the first elements of src, as many as there are positions
         given = src[tuple(slice(n) for n in index.shape)].numbers()
     else:
         given = itertools.repeat(src)
@@ -365,7 +365,7 @@ def unfold(self, dimension, size, step):
 
 
 def diagonal(self, offset=0, dim1=0, dim2=1):
-    """A view of matrices; they lie in the dimensions that are left."""
+    """A view of diagonals, along a new last dimension."""
     dim1, dim2 = dim1 % self.ndim, dim2 % self.ndim
     down, along = max(-offset, 0), max(offset, 0)
     steps = self.own_strides()
@@ -376,7 +376,7 @@ def diagonal(self, offset=0, dim1=0, dim2=1):
 
 
 def diag(self, diagonal_=0, **more):
-    """Of a vector the matrix, of a matrix a copy of its diagonal."""
+    """The matrix of a vector, or a copy of the diagonal of a matrix."""
     offset = more.get("diagonal", diagonal_)
     if self.ndim != 1:
         return diagonal(self, offset).clone()
@@ -402,7 +402,7 @@ def broadcast_tensors(*tensors):
 
 
 def pad(self, pad, mode="constant", value=None):
-    """By a value; edges are not known."""
+    """Constant padding only."""
     if not any(pad):
         return self
     if mode != "constant":
@@ -460,7 +460,7 @@ def outer(a, b):
 
 
 def solved(rows, right):
-    """Least squares by normal equations and elimination with pivots; what is not determined is zero."""
+    """Least squares by normal equations and Gaussian elimination; undetermined unknowns are zero."""
     n, m = len(rows[0]), len(right[0])
     a = [[math.fsum(r[i] * r[j] for r in rows) for j in range(n)] + [
         math.fsum(r[i] * b[k] for r, b in zip(rows, right)) for k in range(m)] for i in range(n)]
@@ -503,10 +503,10 @@ def one_hot(t, num_classes=-1):
     return Tensor(tuple(t.shape) + (n,), [int(v == i) for v in t.numbers() for i in range(n)], DTYPES["int64"])
 
 
-# ---- given to tensors ----
+# ---- in place ----
 
 def written(name):
-    """x.name_() is x.copy_(x.name())."""
+    """x.name_() as x.copy_(x.name())."""
     def method(self, *args, **kwargs):
         if TRACER and TRACER.may_change(self):
             return TRACER.change(self, name + "_", args, kwargs)
@@ -517,7 +517,7 @@ def written(name):
 
 
 def reshaped(name):
-    """x.name_(): the same numbers in another shape."""
+    """x.name_() that changes the shape only."""
     def method(self, *args):
         made = getattr(self, name)(*args).clone()
         self.check_write()
@@ -577,7 +577,7 @@ for _name, _method in METHODS.items():
     if _name not in {**vars(Arranged), **vars(Tensor)}:
         setattr(Tensor, _name, _method)
 
-# torch's functions of tensors that exist, beside those that are methods.
+# torch's functions of Tensors, beside those that are methods.
 def unique(t, sorted=True, return_inverse=False, return_counts=False, dim=None):
     if dim is not None:
         raise Fault("unique is computed of all numbers, not along a dimension")

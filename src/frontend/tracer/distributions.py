@@ -18,7 +18,7 @@ class Normal:
             raise Fault("Normal.rsample(%r): several for each sample are not followed" % (tuple(sample_shape),))
         if not isinstance(self.loc, Proxy) and not isinstance(self.scale, Proxy):
             raise Fault("a Normal that no sample decides is not followed")
-        center = self.loc + self.scale * 0 if isinstance(self.scale, Proxy) else self.loc  # in the shape of both
+        center = self.loc + self.scale * 0 if isinstance(self.scale, Proxy) else self.loc  # broadcast to the shape of both
         return self.loc + sys.modules["torch"].randn_like(center) * self.scale
 
     def sample(self, sample_shape=()):

@@ -9,7 +9,7 @@ CLOCKS = ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "mo
 
 
 def refuse_draw(name, frame, deep=False):
-    """If forward of the user's asks; deep: also by way of Python's own modules."""
+    """Fail if the user's forward calls it; deep: also through Python's own modules."""
     while deep and frame and frame.f_code.co_filename.startswith(STDLIB):
         frame = frame.f_back
     if TRACER is not None and frame and is_users(frame.f_code.co_filename):
@@ -33,7 +33,7 @@ def watch(module, names, deep=False):
 
 
 class Generator:
-    """A generator of NumPy's, or one of random's that the file holds."""
+    """A generator of NumPy, or of random, that the file holds."""
 
     def __init__(self, generator, name):
         self.__dict__.update(_generator=generator, _name=name, _made_by=TRACER)
@@ -47,7 +47,7 @@ class Generator:
 
 
 def making(make, name):
-    """random.Random(0): made in forward, of a seed, it gives the same at each call."""
+    """random.Random(0) made in forward with a seed gives equal numbers in each call."""
     def function(*seed, **more):
         if not seed and not more:
             refuse_draw(name, sys._getframe(1))
@@ -64,7 +64,7 @@ def watch_numpy(module):
 
 
 class WatchedLoader:
-    """Loads NumPy's module, and watches it from then on."""
+    """Loads NumPy's module, and watches it afterwards."""
 
     def __init__(self, loader):
         self.loader = loader

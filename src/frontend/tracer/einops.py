@@ -12,13 +12,13 @@ class Pattern:
 
     @staticmethod
     def groups(side):
-        """"(h p)" is a group of two; "1" and "()" are groups of none."""
+        """"(h p)" is a group of two names; "1" and "()" are empty groups."""
         parts = re.findall(r"\([^()]*\)|[^\s()]+", side)
         return [[n for n in p.strip("()").split() if n != "1"] if p != "1" else [] for p in parts]
 
 
 def spelt_out(x, text):
-    """With names in place of ..., as many as there are dimensions left."""
+    """The pattern with names in place of ..., one for each remaining dimension."""
     if "..." not in text:
         return text
     rank = len(x.shape) if isinstance(x, Tensor) else decided(x, lambda v: len(v.shape))
@@ -29,7 +29,7 @@ def spelt_out(x, text):
 
 
 class Lengths:
-    """How long each name of the left side is; the shape is asked only where it must be."""
+    """The length of each name on the left side; shapes are asked for only if needed."""
 
     def __init__(self, x, pattern, given):
         self.x, self.pattern, self.known = x, pattern, dict(given)
@@ -97,7 +97,7 @@ def reduce_axes(tensor, pattern, reduction, **lengths):
 
 
 def pack_parts(text):
-    """How many axes stand before and behind the star."""
+    """The number of axes before and after the star."""
     names = text.split()
     if names.count("*") != 1 or len(set(names)) < len(names):
         raise Fault("einops: '%s' needs one * among names that differ" % text)
@@ -112,7 +112,7 @@ def rank_of(x):
 
 
 def pack(tensors, pattern):
-    """Each as (before, one axis, behind), joined; and the shapes that became the axis."""
+    """Reshape each to (before, one axis, behind) and join; also returns the shapes of the joined axes."""
     before, behind = pack_parts(pattern)
     flat, shapes = [], []
     for x in tensors:
@@ -154,7 +154,7 @@ class Reduce(Module):
 
 
 def einsum_axes(*args):
-    """einops.einsum(a, b, "row inner, inner col -> row col"): names become letters."""
+    """einops.einsum(a, b, "row inner, inner col -> row col") with names replaced by letters."""
     *operands, text = args
     if not isinstance(text, str):
         raise Fault("einops: the pattern of einsum stands last and is a text")

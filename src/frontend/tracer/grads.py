@@ -2,12 +2,12 @@
 
 
 class Grad:
-    """torch.no_grad() and its kin: as a block, a decorator or a call. A call that is recorded while
-    gradients are off stops them."""
+    """torch.no_grad() and similar: as a context, decorator or call. A call that is recorded while gradients are off detaches
+    its result."""
     enabled = True
 
     def __new__(cls, mode=None):
-        if callable(mode) and not isinstance(mode, Proxy):  # @torch.no_grad without brackets
+        if callable(mode) and not isinstance(mode, Proxy):  # @torch.no_grad without parentheses
             return cls()(mode)
         return super().__new__(cls)
 
@@ -46,11 +46,11 @@ class enable_grad(Grad):
 
 class inference_mode(Grad):
     def wanted(self):
-        return Grad.enabled and not self.mode  # inference_mode(False) leaves all as it is
+        return Grad.enabled and not self.mode  # inference_mode(False) changes nothing
 
 
 class set_grad_enabled(Grad):
-    """At once; as a block, until its end."""
+    """Takes effect when called; as a context, until its end."""
 
     def __init__(self, mode):
         super().__init__(Grad.enabled if isinstance(mode, Proxy) else mode)  # x.requires_grad

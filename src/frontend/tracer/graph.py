@@ -4,8 +4,8 @@ OWNED = ("_parameters", "_buffers", "_modules")
 
 
 class Tracer:
-    """One call of forward, in the mode the model is in."""
-    trainings = 0  # calls that an optimiser may have followed
+    """Records one call of forward, in the current mode of the model."""
+    trainings = 0  # number of calls after which an optimiser may have changed parameters
 
     def __init__(self, root, tables, mode, constants=0, sample=None):
         self.root, self.tables, self.mode = root, tables, mode
@@ -18,19 +18,19 @@ class Tracer:
                 for name, t in owned.items():
                     if t is not None:
                         table.setdefault(id(t), (path + "." + name if path else name, m, t))
-        for path, m in root.named_modules():  # self.mask = torch.ones(4): an attribute as any other
+        for path, m in root.named_modules():  # self.mask = torch.ones(4) is a plain attribute
             for name, t in vars(m).items():
                 if isinstance(t, Tensor) and id(t) not in self.buffers:
                     self.buffers[id(t)] = path + "." + name if path else name, None, t
-        self.lasting = set(self.parameters) | set(self.buffers)  # not made by forward itself
-        self.read = {}  # parameters are read once; buffers and constants at each use
+        self.lasting = set(self.parameters) | set(self.buffers)  # they outlive forward
+        self.read = {}  # nodes: parameters are read once; buffers and constants at each use
         self.copies, self.asked, self.trained = {}, 0, Tracer.trainings  # of values of earlier calls
         Tracer.trainings += mode
-        self.read_before = []  # what was read of those that forward has masked since
+        self.read_before = []  # earlier reads of parameters that forward has masked since
         self.constants = constants
-        self.made = []  # layers without parameters that forward makes
-        self.kept = []  # constants, so that their id stays theirs
-        self.changed = {}  # buffers that forward has written to: what they are now
+        self.made = []  # layers without parameters that forward creates
+        self.kept = []  # constants, kept alive so that their ids stay unique
+        self.changed = {}  # buffers that forward has written to: their present values
         self.sizes, self.decisions = Sizes(self, sample), []
 
     def node(self, kind, target, args, kwargs, **more):
@@ -49,7 +49,7 @@ class Tracer:
         return "%s_%d" % (own, before) if before else own
 
     def arg(self, v):
-        """A value as our JSON writes it: what JSON has as it is, the rest in an object of one key."""
+        """A value as JSON: values that JSON lacks become an object with one key."""
         if isinstance(v, Proxy):
             return {"node": v.node}
         if isinstance(v, Stale):
@@ -97,8 +97,7 @@ class Tracer:
         return self.read[id(p)][1]
 
     def listed(self, v):
-        """Lists of parameters beside those that are registered, self.scales = [p, q]: what is computed from these is in the
-        graph, too."""
+        """Lists of unregistered parameters, self.scales = [p, q]: computations with them are in the graph, too."""
         if isinstance(v, Tensor):
             return Listed(v) if id(v) in self.parameters else v
         if type(v) in (list, tuple):
@@ -115,7 +114,7 @@ class Tracer:
             own.update({k: self.listed(v) for k, v in own.items() if k not in OWNED})
 
     def home(self, t):
-        """The first name of a parameter or buffer, which is its name."""
+        """The first name of a parameter or buffer, which it has in the graph."""
         return (self.parameters.get(id(t)) or self.buffers[id(t)])[0]
 
     def tensor(self, t):
@@ -124,7 +123,7 @@ class Tracer:
         return self.stored(t)
 
     def stored(self, t):
-        """As it is when forward begins."""
+        """The path of its value when forward begins."""
         path, owner, _ = (self.parameters.get(id(t)) or self.buffers.get(id(t)) or
                           self.constant(t))
         if isinstance(owner, Layer) and owner is not self.root and path.rpartition(".")[2] in owner._own_names():
@@ -134,24 +133,24 @@ class Tracer:
         return self.node("get_attr", path, (), {})
 
     def may_change(self, t):
-        """A buffer that is saved may be another for each batch of training; where the graph depends on its numbers, not."""
+        """A buffer in the state dict may change in each batch of training, unless the graph depends on its values."""
         return self.mode and t.persistent and not t.used and self.buffers.get(id(t), (None, None))[1] is not None
 
     def change(self, t, method, args, kwargs):
-        """buffer.method(...), which the next batch finds changed."""
+        """buffer.method(...) in place, whose effect the next batch sees."""
         before = self.stored(t) if method == "copy_" else self.tensor(t)
         known(method, self.tables.methods, "method")
         self.changed[id(t)] = Proxy(self.node("call_method", method, (Proxy(before),) + args, kwargs))
         return self.changed[id(t)]
 
     def check_write(self, value):
-        """A parameter as forward reads it is a proxy."""
+        """In forward a parameter is a proxy, so it may not be replaced."""
         parameter = self.parameter_of(value)
         if parameter is not None:
             parameter.check_write()
 
     def parameter_of(self, value):
-        """What forward has read; None: it is no parameter."""
+        """The parameter that a value reads; None: it reads none."""
         if isinstance(value, Known):
             return value.value
         return next((tensor for tensor, proxy in itertools.chain(self.read.values(), self.read_before) if proxy is value), None)
@@ -166,13 +165,13 @@ class Tracer:
         self.buffers[id(t)] = path, None, t
         return self.buffers[id(t)]
 
-    # ---- modules that are called ----
+    # ---- called modules ----
 
     def use(self, layer):
         path = self.paths.get(id(layer))
         if path is None and (layer._parameters or layer._buffers):
             raise Fault(NO_PART)
-        if path is None:  # nn.ReLU()(x): one for each place that makes one
+        if path is None:  # nn.ReLU()(x): one layer for each place in the source
             path = self.paths[id(layer)] = "_made_%d" % len(self.made)
             self.made.append(layer)
         if path not in self.modules:
@@ -188,7 +187,7 @@ class Tracer:
         return self.layer(module, args, kwargs)
 
     def is_outside(self, module):
-        """A layer in a plain list, of which the network holds the parameters alone."""
+        """Is it a layer in a plain list, of which the network holds the parameters only?"""
         own = [p for p in module._parameters.values() if p is not None]
         return id(module) not in self.paths and own and all(id(p) in self.parameters for p in own)
 
@@ -212,7 +211,7 @@ class Tracer:
         if parameters and not named:
             raise Fault("forward takes %s: a graph needs inputs with names" % ", ".join(
                 str(p) for p in parameters), place(code.co_filename, code.co_firstlineno, code, -1))
-        for p in named:  # *args and **kwargs of others stay empty
+        for p in named:  # *args and **kwargs of other callers stay empty
             if p is not named[0] and p.default is not p.empty:
                 self.defaults.append("%s=%r" % (p.name, p.default))
                 continue
@@ -231,7 +230,7 @@ class Tracer:
         self.keep_the_rest()
 
     def keep_the_rest(self):
-        """What forward does not reach stays too, in order of registration: it is in the state dict."""
+        """Add unused modules, in order of registration, since they are in the state dict."""
         called, self.modules = self.modules, {}
         read, self.attrs = self.attrs, {}
         for path, m, first in self.root._named_places():
@@ -247,7 +246,7 @@ class Tracer:
         self.order()
 
     def keep(self, path, t, read):
-        """A name that no layer has: of a parameter of a container, or the second of any."""
+        """Add a parameter that no layer holds: of a container, or a second name."""
         home, is_buffer = self.home(t), id(t) not in self.parameters
         if home == path:
             self.attrs[path] = read.pop(path, None) or attribute(path, t, is_buffer)
@@ -258,7 +257,7 @@ class Tracer:
             self.attrs[path]["after"] = len(self.modules)
 
     def order(self):
-        """Where a container stands that holds no layer only its parameters say. Others stand last."""
+        """The position of a container with parameters but without layers; other modules come last."""
         holders = {""}
         for path in self.modules:
             while path:
@@ -275,7 +274,7 @@ class Tracer:
         return Proxy(self.node("placeholder", p.name, default, {}, annotation=text))
 
     def graph(self):
-        first = {}  # many a layer has the same mask: it is sent once
+        first = {}  # many layers may share a mask, which is sent once
         for path, attr in self.attrs.items():
             numbers = (attr["start"] or {}).get("hex")
             if numbers and first.setdefault((numbers, attr["dtype"]), path) != path:
@@ -285,7 +284,7 @@ class Tracer:
 
 
 def told(result):
-    """What forward gives; of a dict without objects that are no tensors, as caches of keys and values."""
+    """The result of forward; from a dict, objects that are not tensors are dropped, such as caches of keys and values."""
     if not isinstance(result, dict):
         return result
     kept = {}

@@ -24,13 +24,13 @@ def no(*_, **__):
 
 
 def seed(*_, **__):
-    """Of a run: --seed."""
+    """Seeds are set by --seed."""
     if TRACER is not None:
         raise looked("forward seeds PyTorch's random numbers, which are drawn by --seed here: that is not followed", here())
 
 
 class Context:
-    """with name(...): and @name(...)"""
+    """A context and decorator without effect."""
 
     def __init__(self, *_, **__):
         pass
@@ -46,7 +46,7 @@ class Context:
 
 
 class CustomOp:
-    """torch.library.custom_op: what it computes is its function."""
+    """torch.library.custom_op: its function is traced."""
 
     def __init__(self, fn):
         self.fn = fn
@@ -71,14 +71,14 @@ class autocast(Context):
 
 
 class Subscripted:
-    """Final[int] and its kin, in annotations."""
+    """Final[int] and similar, in annotations."""
 
     def __class_getitem__(cls, item):
         return cls
 
 
 class FunctionContext:
-    """What the forward of a torch.autograd.Function gets: it keeps things for the backward pass."""
+    """The context that forward of a torch.autograd.Function gets, to save values for backward."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -87,7 +87,7 @@ class FunctionContext:
 
 
 class Function:
-    """Its forward is traced; a gradient of its own is not followed."""
+    """Its forward is traced; its own gradient is not."""
 
     @classmethod
     def apply(cls, *args):
@@ -104,7 +104,7 @@ class Function:
 
 
 class Parametrised:
-    """torch.nn.utils.weight_norm and others that change a layer's parameters."""
+    """torch.nn.utils.weight_norm and others that reparametrise a layer."""
 
     def __init__(self, name):
         self.name = name
@@ -115,7 +115,7 @@ class Parametrised:
 
 def checkpoint(function, *args, use_reentrant=None, preserve_rng_state=True, context_fn=None,
                determinism_check=None, debug=False, **kwargs):
-    """The same values for less memory."""
+    """Checkpointing: the function is called."""
     return function(*args, **kwargs)
 
 
@@ -147,7 +147,7 @@ def script_is(value, kind):
 
 
 def relax(parser):
-    """A script that is read has no command line: what it demands of one is left out."""
+    """A file that is imported has no command line: drop its required arguments."""
     for action in parser._actions:
         action.required = False
         action.nargs = {None: "?", "+": "*"}.get(action.nargs, action.nargs) if not action.option_strings \
@@ -167,7 +167,7 @@ def watch_arguments():
 
 
 class Weights:
-    """What torch.load reads: it is not looked at, because weights come with --load."""
+    """The result of torch.load, which is not read, because weights come with --load."""
 
     def __init__(self, at):
         self.at = at

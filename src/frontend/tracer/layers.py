@@ -1,10 +1,10 @@
 """layers.py - stand-ins for the layers of torch.nn, made from the rows of ops.def."""
 
-GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # rows of a weight for each hidden unit
+GATES = {"RNN": 1, "LSTM": 4, "GRU": 3}  # gates, whose weights are stacked in rows
 
 
 def recurrent_shapes(cls, v):
-    """Of the parameters of a recurrent layer or cell."""
+    """Shapes of the parameters of a recurrent layer or cell."""
     gates, hidden = GATES[cls.replace("Cell", "")] * v["hidden_size"], v["hidden_size"]
     state, sides = v.get("proj_size") or hidden, 2 if v.get("bidirectional") else 1
     for layer in range(v.get("num_layers", 1)):
@@ -24,7 +24,7 @@ WITHOUT_BIAS = ("Embedding", "EmbeddingBag", "PReLU", "RMSNorm")
 
 
 def parameter_shapes(cls, v):
-    """Of the parameters and buffers a constructor's values call for, so that __init__ can look."""
+    """Shapes of parameters and buffers by the constructor's values, for use in __init__."""
     weight = None
     if "hidden_size" in v:
         yield from recurrent_shapes(cls, v)
@@ -61,7 +61,7 @@ class Layer(Module):
 
     @property
     def _asks_mode(self):
-        """Does it compute something else while it is trained?"""
+        """Does the layer compute something else in training?"""
         return bool(any(word in type(self).__name__ for word in ("Dropout", "BatchNorm", "RReLU")) or
                     self.values.get("track_running_stats") or self.values.get("dropout"))
 
@@ -70,9 +70,9 @@ class Layer(Module):
 
     def __init__(self, *args, **kwargs):
         super().__init__()
-        for name in ("device", "dtype"):  # the last two of every layer
+        for name in ("device", "dtype"):  # the last two parameters of every layer
             kwargs.pop(name, None)
-        if self._layer_class() == "Identity":  # takes anything
+        if self._layer_class() == "Identity":  # accepts any arguments
             args, kwargs = (), {}
         if len(self.signature.names) < len(args) <= len(self.signature.names) + 2:
             args = args[:len(self.signature.names)]
@@ -97,7 +97,7 @@ class Layer(Module):
                 "%s=%r" % i for i in values.items()), e))
 
     def _own(self, kind, name, shape):
-        """A parameter or buffer as the layer makes it; None: without."""
+        """A parameter or buffer as the layer creates it; None: the layer has none."""
         if shape is None:
             return None
         counts = name == "num_batches_tracked"
@@ -119,7 +119,7 @@ class Layer(Module):
             super().__setattr__(name, value)
 
     def reset_parameters(self):
-        """As the layer starts them."""
+        """Set the initial values of the layer."""
         for name in self._own_names():
             p = self._parameters.get(name)
             if p is not None:
@@ -127,7 +127,7 @@ class Layer(Module):
                 p.start, p.maker = None, (self, name)
 
     def _computed(self, input):
-        """With parameters that forward has masked, or of a network that is one layer, which has no name."""
+        """Call the function instead of the layer: for masked parameters, or a network that is a single layer."""
         held = {name: TRACER.parameter(p) for name, p in self._parameters.items() if p is not None}
         weight, bias, v = held.get("weight"), held.get("bias"), self.values
         if self._layer_class() == "Linear":
@@ -141,7 +141,7 @@ class Layer(Module):
                     "convolutions" % type(self).__name__)
 
     def _conv_forward(self, input, weight, bias):
-        """Of PyTorch's convolutions, which classes derived from them call with another weight."""
+        """PyTorch's convolutions: derived classes call it with another weight."""
         v = self.values
         if "padding_mode" not in v or "output_padding" in v:
             raise AttributeError("_conv_forward")
@@ -156,11 +156,11 @@ class Layer(Module):
         return TRACER.layer(self, args, kwargs)
 
     def _own_names(self):
-        """Of the parameters and buffers that the layer of PyTorch's has; a class derived from it may have more."""
+        """Names of parameters and buffers of PyTorch's layer; a derived class may have more."""
         return {name for _, name, shape in parameter_shapes(self._layer_class(), self.values) if shape is not None}
 
     def _follow_given(self):
-        """Files give a layer a bias that it was made without, or take one away."""
+        """Follow assignments that add or remove the bias."""
         if "bias" in self._parameters and "bias" in self.values:
             self.values["bias"] = self._parameters["bias"] is not None
         for flag in ("affine", "elementwise_affine"):
@@ -175,7 +175,7 @@ class Layer(Module):
         return next(c for c in type(self).__mro__ if c.__module__ == LAYERS).__name__
 
     def _describe(self, path, homes):
-        """homes: the first name of every parameter and buffer."""
+        """homes: the first name of each parameter and buffer."""
         starts, tied = {}, {}
         self._follow_given()
         own = self._own_names()
@@ -211,8 +211,8 @@ class Table(Layer):
 
 
 def missing_layer(name, layers):
-    """A class that says so when it is made: files import more than a model uses. A loss belongs to
-    training, so it may be made, and is unknown when forward calls it."""
+    """A class that fails when it is instantiated, since files import more than a model uses. A loss may be instantiated, as
+    training needs it, and fails when forward calls it."""
     def refuse(self, *args, **kwargs):
         known(name, layers, "layer")
 

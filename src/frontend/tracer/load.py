@@ -5,7 +5,7 @@ would have set raises an error when the network uses it.
 """
 import __future__ as future
 
-PASSED = []  # {"path", "line", "message"}: what was left out
+PASSED = []  # {"path", "line", "message"} of skipped statements
 
 
 class Late(Fault):
@@ -20,7 +20,7 @@ def note(at, message):
 # ---- top levels ----
 
 def failure(e, path):
-    """The line of that file that failed."""
+    """The line of that file at which e was raised."""
     step = e.__traceback__
     while step:
         if step.tb_frame.f_code.co_filename == path and step.tb_frame.f_code.co_name == "<module>":
@@ -30,11 +30,11 @@ def failure(e, path):
 
 
 USUAL = {"torch": "torch", "nn": "torch.nn", "F": "torch.nn.functional", "np": "numpy"}
-GIVEN = []  # those that a file uses without having them
+GIVEN = []  # names that a file uses without importing them
 
 
 def give_usual(tree, path, scope):
-    """A class as people paste it, without its imports."""
+    """Define common imports that a pasted class lacks."""
     if in_packages(path):
         return
     own = set(bound_names(tree))
@@ -87,7 +87,7 @@ class FileLoader(importlib.machinery.SourceFileLoader):
 
 
 class FileFinder(importlib.abc.MetaPathFinder):
-    """What the file imports, where it is no part of Python and no package that has nothing to do with torch."""
+    """Finds the user's files, which are neither part of Python nor of packages without torch."""
 
     def find_spec(self, name, path=None, target=None):
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
@@ -102,7 +102,7 @@ class FileFinder(importlib.abc.MetaPathFinder):
 # ---- the file ----
 
 def package_of(path):
-    """The folder that imports start from, and the parts of the file's dotted name."""
+    """The folder that imports are relative to, and the parts of the file's dotted name."""
     folder, name = os.path.split(os.path.abspath(path))
     parts = [os.path.splitext(name)[0]]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
@@ -112,8 +112,7 @@ def package_of(path):
 
 
 def made_package(folder, tree):
-    """A file that says "from .blocks import Block" is a part of a package, though its folder has no __init__.py: its folders
-    stand for it."""
+    """A file with "from .blocks import Block" belongs to a package, though its folder has no __init__.py."""
     level = max((n.level for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)), default=0)
     names = []
     for path in reversed([functools.reduce(lambda f, _: os.path.dirname(f), range(i), folder) for i in range(level)]):
@@ -125,7 +124,7 @@ def made_package(folder, tree):
 
 
 def load(path):
-    """The file as a module; where it lies in a package, as a part of it."""
+    """The file as a module, or as a part of its package."""
     sys.argv = [path]
     if not path.endswith(".py"):
         sys.path.append(os.getcwd())
@@ -136,7 +135,7 @@ def load(path):
         return importlib.import_module(path)
     folder, parts = package_of(path)
     sys.path[:0] = [os.path.dirname(os.path.abspath(path))]
-    sys.path.append(os.getcwd())  # models/net.py may say: from models.blocks import Block
+    sys.path.append(os.getcwd())  # models/net.py may import models.blocks
     tree = parsed(path)
     full = ".".join(parts)
     if len(parts) == 1:
@@ -147,7 +146,7 @@ def load(path):
         sys.path.insert(0 if shadows else 1, folder)
         use(parts[0])
         importlib.import_module(".".join(parts[:-1]))
-        made = sys.modules.get(full)  # its package may have imported it already
+        made = sys.modules.get(full)  # its package may have imported it
         if made is not None and os.path.samefile(made.__file__, path):
             return made
     module = types.ModuleType(full)
@@ -166,7 +165,7 @@ def own_classes(module):
 
 
 class Call:
-    """NAME or NAME(ARGUMENTS), as the user wrote it. Arguments are plain values and names of the file."""
+    """NAME or NAME(ARGUMENTS), as the user gave it. Arguments are literals and names of the file."""
 
     def __init__(self, text, module):
         self.text, self.module, self.args, self.kwargs = text, module, None, {}
@@ -238,7 +237,7 @@ class Call:
 
 
 def choose(module, text):
-    """What makes the network: a class, a function, or a module that the file has made itself."""
+    """The class, function or module instance that makes the network."""
     if text is not None:
         return Call(text, module)
     own = own_classes(module)
@@ -249,7 +248,7 @@ def choose(module, text):
     return Call(next(iter(own)), module)
 
 
-# Names of constructor parameters that the data set answers.
+# Names of constructor parameters that the dataset determines.
 ANSWERS = {
     "info": None, "config": None, "cfg": None, "dataset_info": None, "data_info": None,
     "num_classes": "num_classes", "n_classes": "num_classes", "classes": "num_classes",
@@ -261,7 +260,7 @@ ANSWERS = {
 
 
 def answered(maker, call, info):
-    """Required parameters that the user gave no value are answered from the data set."""
+    """Set required parameters without a value from the dataset."""
     given = dict(call.kwargs)
     try:
         signature = inspect.signature(maker)
@@ -295,7 +294,7 @@ class FunctionLoss(Module):
 
 
 def is_loss_function(maker, call):
-    """Does it wait for an output and a target, or does it make a module?"""
+    """Does it take an output and a target, or does it make a module?"""
     if not isinstance(maker, types.FunctionType) or call.args:
         return False
     waits = [p for p in inspect.signature(maker).parameters.values()
@@ -304,7 +303,7 @@ def is_loss_function(maker, call):
 
 
 def build(call, info):
-    """The network, and what it is called."""
+    """The network, and its name."""
     maker = call.maker
     if REQUEST["loss"] and is_loss_function(maker, call):
         return FunctionLoss(maker, call.kwargs), maker.__name__

@@ -16,8 +16,7 @@ FORBIDDEN = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn",
 
 
 def confine(steps):
-    """From here on the kernel refuses what the filter says. False: it does not filter, or this Python
-    cannot ask it to."""
+    """Install the seccomp filter. False: not supported by the kernel, or by this Python."""
     try:
         import ctypes
     except ImportError:
@@ -36,7 +35,7 @@ def confine(steps):
 
 
 def guard(event, args):
-    """No network and no other programs: as the kernel has it, in words and with a place."""
+    """Audit hook: refuse network and subprocesses, as the kernel does, but with a message and a place."""
     if event.startswith(FORBIDDEN):
         raise Fault("%s is not allowed while a model is read" % event)
 
@@ -47,7 +46,7 @@ def on_alarm(signum, frame):
 
 
 def text_of(e):
-    """What an exception says. A traced value in it has no name once its trace is over."""
+    """The text of an exception. Traced values in it may have lost their names."""
     if isinstance(e, KeyError) and any(isinstance(a, Proxy) for a in e.args):
         return "a traced value finds no key while tracing; int() makes a number of it where it is known"
     try:
@@ -57,7 +56,7 @@ def text_of(e):
 
 
 def fault_of(e):
-    """The message, and the innermost place in the user's own code."""
+    """The message, and the innermost place in the user's code."""
     if isinstance(e, SyntaxError):
         return {"message": "SyntaxError: %s" % e.msg, "path": e.filename, "line": e.lineno or 0,
                 "col": e.offset or 0, "span": 0}
@@ -75,8 +74,8 @@ def fault_of(e):
 
 
 def traced_in_training(root, kept, evaluated):
-    """None where it is what is evaluated; that graph then holds in both modes. And whether calls change anything, which
-    they may do before they fail."""
+    """The graph for training, or None if it equals that for evaluation, which then serves both modes. And whether calls
+    change state, which they may do before they fail."""
     trained, graph, both = None, None, None
     stirs = kept.changed()
     try:
@@ -102,7 +101,7 @@ def traced_in_training(root, kept, evaluated):
 
 
 def decisions(tracer):
-    """Where shapes decided what forward does."""
+    """Places where shapes decided the control flow of forward."""
     places = []
     for at in tracer.decisions:
         if at and not any(p["path"] == at["path"] and p["line"] == at["line"] for p in places):
@@ -110,7 +109,7 @@ def decisions(tracer):
     return places
 
 
-SAMPLE = None  # the shape of a sample
+SAMPLE = None  # shape of a sample
 
 
 def answer():
@@ -134,7 +133,7 @@ def answer():
 
 
 def question(asked):
-    """Ask the parent process."""
+    """Send a question to the parent process."""
     reply.write("?%s\n" % json.dumps(asked, allow_nan=False))
     reply.flush()
     return json.loads(replies.readline())
@@ -142,23 +141,23 @@ def question(asked):
 
 REQUEST = json.loads(sys.stdin.readline())
 replies = os.fdopen(os.dup(0), encoding="ascii")
-os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # the user's file finds nothing to read
+os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # user code reads nothing
 TABLES = Tables(REQUEST["ops"])
 reply = os.fdopen(os.dup(1), "w", encoding="ascii")
-os.dup2(2, 1)  # what the user's file prints is no part of the answer
+os.dup2(2, 1)  # output of user code goes to stderr
 install(TABLES)
 CONFINED = confine(REQUEST["filter"])
 sys.addaudithook(guard)
 sys.setrecursionlimit(2000)
-reply.write("\n")  # from here on time counts, ours and the parent's
+reply.write("\n")  # from here on both time limits run
 reply.flush()
 signal.signal(signal.SIGALRM, on_alarm)
 signal.setitimer(signal.ITIMER_REAL, REQUEST["seconds"])
-faulthandler.enable(reply)  # a crash, or a loop that no alarm ends, at least says where
+faulthandler.enable(reply)  # a crash, or a loop that no alarm interrupts, reports its place
 faulthandler.dump_traceback_later(REQUEST["seconds"] + 1, file=reply, exit=True)
 try:
     result = answer()
-except BaseException as e:  # SystemExit too: a file must not end us unheard
+except BaseException as e:  # SystemExit too, so that the error is reported
     result = {"error": fault_of(e)}
 signal.setitimer(signal.ITIMER_REAL, 0)
 faulthandler.cancel_dump_traceback_later()

@@ -6,7 +6,7 @@ LEGACY = {"Float": DTYPES["float32"], "Double": DTYPES["float64"], "Long": DTYPE
 
 
 def as_dtype(d):
-    """torch's, NumPy's or Python's name of a type."""
+    """A type by torch's, NumPy's or Python's name."""
     if isinstance(d, dtype):
         return d
     plain = {float: "float64", int: "int64", bool: "bool"}
@@ -17,7 +17,7 @@ def as_dtype(d):
 
 
 def from_numbers(data, dtype=None, **_):
-    """torch.tensor of numbers, nested lists, tensors and NumPy's arrays."""
+    """torch.tensor of numbers, nested lists, tensors and NumPy arrays."""
     def shape_of(d):
         if isinstance(d, Tensor):
             return tuple(d.shape)
@@ -64,7 +64,7 @@ def legacy(*args, dtype=DTYPES["float32"]):
 
 
 def unwritten(t):
-    """What torch.empty gives: in forward its numbers may not be read before they are written."""
+    """The result of torch.empty, whose elements forward may not read before it writes them."""
     t.unwritten = set(range(t.numel())) if TRACER is not None else None
     return t
 
@@ -81,7 +81,7 @@ WHO_WRITE = ("setitem", "zero_", "fill_", "copy_", "normal_", "uniform_", "berno
 
 
 def reads(node, i):
-    """Is value i among its arguments?"""
+    """Is value i among the node's arguments?"""
     def among(v):
         if isinstance(v, dict):
             return v.get("node") == i if "node" in v else any(map(among, v.values()))
@@ -90,7 +90,7 @@ def reads(node, i):
 
 
 def check_empty(nodes):
-    """torch.empty(x.size(0), 4): who comes to it first must write."""
+    """torch.empty(x.size(0), 4) of a traced size: its first user must write it."""
     for i, made in enumerate(nodes):
         if made["target"].rpartition(".")[2] not in ("empty", "empty_like", "new_empty") or made["kind"] == "call_module":
             continue
@@ -101,14 +101,14 @@ def check_empty(nodes):
 
 
 def is_size(proxy):
-    """x.size(), x.shape"""
+    """x.size() or x.shape."""
     node = TRACER.nodes[proxy.node]
     return (node["kind"], node["target"], len(node["args"])) == ("call_method", "size", 1) and not node["kwargs"] or (
         node["target"] == "builtins.getattr" and node["args"][1] == "shape")
 
 
 class LegacyKind(type):
-    """torch.FloatTensor and its kin: types, which make tensors of numbers or of a shape."""
+    """torch.FloatTensor and similar: types that make tensors of numbers or of a shape."""
 
     def __new__(cls, legacy):
         return super().__new__(cls, legacy + "Tensor", (), {"legacy": legacy, "dtype": LEGACY[legacy], "__module__": "torch"})
@@ -132,7 +132,7 @@ class LegacyKind(type):
 
 
 class Limits:
-    """torch.finfo and torch.iinfo of a type that is known."""
+    """torch.finfo and torch.iinfo."""
 
     def __init__(self, kind):
         self.dtype = str(kind).rpartition(".")[2]
@@ -154,7 +154,7 @@ def limits(kind=None):
 
 
 def asked_shape(args, size):
-    """zeros(2, 3) and zeros(size=(2, 3))"""
+    """zeros(2, 3) or zeros(size=(2, 3))."""
     return flat_shape(args if size is None else [size])
 
 
@@ -198,7 +198,7 @@ def rand(*args, size=None, dtype=None, **_):
     return Tensor(asked_shape(args, size), ("uniform", 0.5, 0.5), dtype or DTYPES["float32"])
 
 
-DRAWS = Random(1)  # who draws until numbers suit does not draw the same again
+DRAWS = Random(1)  # shared state, so that rejection sampling gets new numbers
 
 
 def normal(mean=0.0, std=1.0, size=None, **_):
@@ -221,7 +221,7 @@ def randint(*args, size=None, dtype=None, **_):
 
 
 def randperm(n, dtype=None, **_):
-    if TRACER is not None:  # the order of what is drawn anew with each call
+    if TRACER is not None:  # a permutation drawn anew in each call
         order = sys.modules["torch"].rand(n).argsort()
         return order if dtype in (None, DTYPES["int64"]) else order.to(dtype)
     order = list(range(n))

@@ -38,7 +38,7 @@ class Data(Proxy):
         return Data(self.parameter, self.places[index], self.index + (index,))
 
     def __setitem__(self, index, value):
-        """Also data[i] *= mask, which puts back what it has changed already."""
+        """data[i] *= mask also assigns its result, which has taken effect already."""
         if isinstance(value, Data):
             return
         if contains_proxy(index) or not is_number(value) or value != 0:
@@ -66,10 +66,10 @@ class Data(Proxy):
 
 
 def write_mask(parameter, zeros, mask=None):
-    """From now on the parameter is what it was, but for zeros at these places."""
+    """From now on the parameter has zeros at these positions."""
     if mask is None:
         mask = Tensor(parameter.shape, [int(i not in zeros) for i in range(parameter.numel())])
-    enabled, Grad.enabled = Grad.enabled, True  # .data stops no gradient of what the layer computes then
+    enabled, Grad.enabled = Grad.enabled, True  # .data does not detach what the layer computes
     made = Proxy.record("call_function", "operator.mul", (Proxy(TRACER.tensor(parameter)), mask), {})
     Grad.enabled = enabled
     TRACER.changed[id(parameter)] = made
@@ -78,7 +78,7 @@ def write_mask(parameter, zeros, mask=None):
 
 
 def read_at(arg):
-    """The path that an argument of a node reads."""
+    """The path that a node's argument reads."""
     node = TRACER.nodes[arg["node"]] if isinstance(arg, dict) and "node" in arg else {"kind": ""}
     return node["target"] if node["kind"] == "get_attr" else None
 
@@ -94,7 +94,7 @@ def reads_data(arg, path):
 
 
 def mask_of(value):
-    """A tensor of zeros and ones that the constructor has made; the graph depends on its numbers from now on."""
+    """A constant tensor of zeros and ones; the graph depends on its values from now on."""
     if is_number(value) and value in (0, 1):
         return Tensor((), [value])
     if isinstance(value, Tensor) and id(value) not in TRACER.changed and set(value.numbers()) <= {0, 1}:
@@ -110,7 +110,7 @@ def data_of(proxy):
 
 
 def set_data(proxy, value):
-    """w.data = w.data * mask; w.data *= mask has happened already."""
+    """w.data = w.data * mask; for w.data *= mask the effect has taken place."""
     parameter = TRACER.parameter_of(proxy)
     if isinstance(value, Data) and value.parameter is parameter and not value.index:
         return parameter is not None

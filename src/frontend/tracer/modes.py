@@ -1,18 +1,18 @@
 """modes.py - one graph for training and evaluation where both are equal: forward is called once in each mode."""
 
-FLAGS = ("training", "use_input_stats")  # arguments that say which mode a call is in
+FLAGS = ("training", "use_input_stats")  # arguments that tell the mode of a call
 FOLLOWS = {"atom": "self.training"}
 
 
 def placeless(v):
-    """The same without places in the source."""
+    """A recorded value without places in the source."""
     if isinstance(v, dict):
         return {k: placeless(i) for k, i in v.items() if k != "at"}
     return [placeless(i) for i in v] if isinstance(v, list) else v
 
 
 def one_call(trained, evaluated):
-    """The call that is each of these in its mode, or None. Of gradients only training knows."""
+    """A call that equals each of these in its mode, or None. Only training has detached gradients."""
     modes = {("follows", "follows"): "follows", ("eval", "follows"): "eval",
              ("follows", "train"): "train"}
     mode = modes.get((trained["mode"], evaluated["mode"]))
@@ -25,7 +25,7 @@ def one_call(trained, evaluated):
 
 
 def one_graph(trained, evaluated):
-    """The graph that is each of these in its mode, or None."""
+    """A graph that equals each of these in its mode, or None."""
     if len(trained["nodes"]) != len(evaluated["nodes"]) or any(
             placeless(trained[k]) != placeless(evaluated[k]) for k in ("modules", "attrs")):
         return None

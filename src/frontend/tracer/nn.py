@@ -1,6 +1,6 @@
 """nn.py - stand-ins for torch.nn: Module and its containers."""
 
-LAYERS = "torch.nn.modules"  # where the classes of layers say they come from: torch.fx's leaf rule
+LAYERS = "torch.nn.modules"  # module name of layers, by which torch.fx recognises leaves
 
 
 # ---- modules ----
@@ -25,7 +25,7 @@ class Module:
             raise Fault("cannot assign '%s' before super().__init__() is called" % name)
         held = [self.__dict__.get(k, {}).get(name) for k in ("_parameters", "_buffers")]
         if TRACER and any(v is not None and TRACER.changed.get(id(v)) is value for v in held):
-            return  # self.steps += 1 assigns what it has changed
+            return  # self.steps += 1 assigns the changed tensor
         if TRACER and any(v is not None for v in held):
             raise Fault("forward assigns '%s' anew, which the next call would find changed: that is "
                         "not followed" % name)
@@ -80,7 +80,7 @@ class Module:
 
     register_module = add_module
 
-    # ---- walking ----
+    # ---- iteration ----
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
         memo = set() if memo is None else memo
@@ -93,8 +93,7 @@ class Module:
                 yield from m.named_modules(memo, prefix + "." + name if prefix else name)
 
     def _named_places(self, prefix="", seen=None):
-        """Every path to every module, and whether it is the first to it, in the order of the state
-        dict."""
+        """Every path to every module, and whether it is the module's first, in the order of the state dict."""
         seen = set() if seen is None else seen
         first = id(self) not in seen
         seen.add(id(self))
@@ -176,7 +175,7 @@ class Module:
         return Handle(self.__dict__.setdefault("_forward_pre_hooks", []), hook, with_kwargs)
 
     def _no_hook(self, *_, **__):
-        """Of gradients and files, which are not ours."""
+        """Hooks of gradients and files, which the graph has not."""
         return Handle([], None, False)
 
     register_backward_hook = register_full_backward_hook = register_full_backward_pre_hook = _no_hook
@@ -224,7 +223,7 @@ class Module:
                 t.copy_(state_dict[name].clone())
         return Keys(missing, more)
 
-    # ---- what changes nothing in a graph ----
+    # ---- methods without effect on the graph ----
 
     def _same(self, *_, **__):
         return self
@@ -256,7 +255,7 @@ class Buffer:
 
 
 class Handle:
-    """What registering a hook gives."""
+    """The result of registering a hook."""
 
     def __init__(self, hooks, hook, with_kwargs):
         self.hooks, self.hook, self.with_kwargs = hooks, hook, with_kwargs
@@ -274,7 +273,7 @@ class Handle:
 
 
 class Keys(tuple):
-    """What load_state_dict gives."""
+    """The result of load_state_dict."""
 
     def __new__(cls, missing, unexpected):
         made = super().__new__(cls, (missing, unexpected))
@@ -437,7 +436,7 @@ class ParameterList(Module):
 
 
 class DataParallel(Module):
-    """Without other devices it calls what it holds."""
+    """With a single device it calls its module."""
 
     def __init__(self, module, *_, **__):
         super().__init__()

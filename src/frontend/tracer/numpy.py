@@ -1,4 +1,4 @@
-"""numpy.py - NumPy where python3 does not have it: numbers and small arrays, as far as models compute sizes with it."""
+"""numpy.py - a substitute if NumPy is not installed: numbers and small arrays, as models use to compute sizes."""
 
 
 def array_of(v, dtype=None, **_):
@@ -9,7 +9,7 @@ def array_of(v, dtype=None, **_):
 
 
 def of_numbers(scalar, method):
-    """A function of a number, or of every number of an array."""
+    """Apply a function to a number, or to each element of an array."""
     def function(v, *args, **kwargs):
         v = numbers_of(v)
         if is_number(v):

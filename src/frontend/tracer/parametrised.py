@@ -5,7 +5,7 @@ The graph has the computation, and the parameters under PyTorch's names; the wei
 
 
 def padded(x, values):
-    """The edges that a convolution's padding_mode asks for, and the padding that is left to do."""
+    """Pad for a convolution's padding_mode; also returns the remaining padding."""
     mode, padding = values["padding_mode"], values["padding"]
     if mode == "zeros":
         return x, padding
@@ -16,13 +16,13 @@ def padded(x, values):
 
 
 class ParametrisedLayer(Module):
-    """What a Linear or convolution becomes; its weight is what rule computes."""
+    """Replaces a Linear or convolution; rule computes its weight."""
 
     def __getattr__(self, name):
         values = self.__dict__.get("values", {})
         if name in values and name not in self.__dict__["_parameters"]:
             return values[name]
-        if name == "weight":  # computed at the next call: what is written into it is lost, as in PyTorch
+        if name == "weight":  # computed in the next call: writes into it are lost, as in PyTorch
             return Tensor(self.__dict__["rule"].shape)
         return super().__getattr__(name)
 
@@ -55,7 +55,7 @@ class WeightNorm:
         sizes = tuple(n if d == self.dim else 1 for d, n in enumerate(self.shape)) if self.dim is not None else ()
         g, v = Parameter(Tensor(sizes)), Parameter(Tensor(self.shape))
         v.uniform_(-bound, bound)
-        g.fill_(bound * math.sqrt(count / 3))  # the mean norm of what is drawn
+        g.fill_(bound * math.sqrt(count / 3))  # the mean norm of the default initialisation
         home._parameters[self.names[0]], home._parameters[self.names[1]] = g, v
 
     def weight(self, module):
@@ -66,8 +66,8 @@ class WeightNorm:
 
 
 class SpectralNorm:
-    """weight = original / (u W v), W being the original as a matrix: u and v come near its first singular vectors in training, where each
-    call iterates them, and stay in evaluation."""
+    """weight = original / (u W v), W being the original as a matrix: u and v approach its first singular vectors in training,
+    where each call iterates them, and are constant in evaluation."""
 
     def __init__(self, shape, dim, new, iterations, eps):
         if len(shape) < 2:
@@ -92,7 +92,8 @@ class SpectralNorm:
                 module.register_buffer("weight_" + name, t)
 
     def iterated(self, matrix, home, names):
-        """The old form begins with v, the new one with u. The buffers get a copy: the next call writes over it."""
+        """The old implementation starts the iteration with v, the new one with u. The buffers get copies, since the next call
+        overwrites them."""
         torch, normalize = sys.modules["torch"], sys.modules["torch.nn.functional"].normalize
         now = [getattr(home, name) for name in names]
         sides = [(1, matrix.t()), (0, matrix)]
@@ -128,7 +129,7 @@ def parametrise(kind, what, module, name, dim, new, *more):
                     % (what, type(module).__name__, name))
     shape = tuple(module._parameters["weight"].shape)
     rule = kind(shape, dim, new, *more)
-    bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))  # of a layer's weight by default
+    bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))  # default bound of a layer's weight
     bias = module._parameters.get("bias")
     if bias is not None and bias.initial is None:
         bias.uniform_(-bound, bound)
@@ -154,7 +155,7 @@ def new_weight_norm(module, name="weight", dim=0):
 
 
 def spectral_dim(module, dim):
-    """Of transposed convolutions the outputs are the second."""
+    """The output dimension: 1 for transposed convolutions, else 0."""
     return dim if dim is not None else int("output_padding" in module.__dict__.get("values", {}))
 
 

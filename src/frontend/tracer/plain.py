@@ -26,7 +26,7 @@ class PlainCalls(ast.NodeTransformer):
 
 
 def bound_names(tree):
-    """A file may have a len of its own."""
+    """Names that a file defines itself, such as its own len."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
@@ -43,7 +43,7 @@ def with_plain_calls(tree):
 
 
 def is_length(node):
-    """A whole number, as sizes are and what is computed from them."""
+    """Is it an integer, a size or computed from sizes?"""
     try:
         value = TRACER.sizes.of(node)
         return isinstance(value, (builtins.int, Unknown)) and not isinstance(value, builtins.bool)
@@ -60,17 +60,17 @@ def is_whole_argument(v):
 
 
 def is_never_negative(v):
-    """Of whole numbers: int() goes towards zero, // downwards."""
+    """Is an integer never negative? int() truncates, // rounds down."""
     if not isinstance(v, dict):
         return v >= 0
     made = TRACER.nodes[v["node"]]
     if not made["target"].startswith("operator.") or made["target"] == "operator.getitem":
-        return True  # a length itself
+        return True  # a length
     return made["target"] in ("operator.add", "operator.mul", "operator.floordiv") and all(map(is_never_negative, made["args"]))
 
 
 def divided_length(node):
-    """The length and the whole number that a node divides it by; None: it is none such."""
+    """The length and the integer that a node divides it by; None: another node."""
     made = TRACER.nodes[node]
     if made["target"] != "operator.truediv" or not is_whole_argument(made["args"][0]) or not is_never_negative(made["args"][0]):
         return None
@@ -99,7 +99,7 @@ def traced_len(v):
 
 
 class OfProcess(builtins.int):
-    """hash() or id(): a key, and the same as itself. forward must not compute with it."""
+    """The result of hash() or id(): may be a key, and compared with itself. forward must not compute with it."""
 
     def _compute(self, *_):
         if TRACER is None:
@@ -116,7 +116,7 @@ def of_process(number, what):
 
 
 def has_own_hash(v):
-    """Numbers have one that is the same everywhere."""
+    """Is its hash equal in every process, as that of numbers?"""
     if isinstance(v, (tuple, frozenset)):
         return all(map(has_own_hash, v))
     return isinstance(v, (builtins.int, builtins.float, complex)) and not isinstance(v, OfProcess)

@@ -4,12 +4,12 @@ The rules are torch.fx's: an operation on a proxy becomes a node, an attribute b
 value that Python needs now (an if, a loop, a length) cannot be traced.
 """
 
-TRACER = None  # the one at work; None while the model is built
+TRACER = None  # the current one; None while the model is built
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
              "lshift", "rshift", "eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs")
 REFLECTED = OPERATORS[:13]
 OF_NUMPY = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv",
-            "floor_divide": "floordiv", "power": "pow", "remainder": "mod"}  # what NumPy calls them
+            "floor_divide": "floordiv", "power": "pow", "remainder": "mod"}  # names of NumPy's functions
 ASSIGNED = [n for n in REFLECTED if n != "matmul"]  # x += y changes x, as x.add_(y) does
 
 
@@ -19,7 +19,7 @@ STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
 def in_packages(filename):
-    """Where it lies among installed packages; "": elsewhere."""
+    """The path within the installed packages; "": elsewhere."""
     for folder in ("site-packages", "dist-packages"):
         _, found, rest = filename.partition(os.sep + folder + os.sep)
         if found:
@@ -28,15 +28,15 @@ def in_packages(filename):
 
 
 def is_users(filename):
-    """Also a package's, where a network is made of it."""
+    """Is it user code, or that of a package whose network is traced?"""
     rest = in_packages(filename)
-    if filename.endswith(".pyx"):  # NumPy says so of itself
+    if filename.endswith(".pyx"):  # NumPy's frames name .pyx files
         return False
     return re.split(r"[/.]", rest)[0] in IN_USE if rest else not filename.startswith(("<", STDLIB))
 
 
 def columns(filename, line, code, lasti):
-    """First column and length of what an instruction came from; before 3.11 the line as a whole."""
+    """First column and length of the expression of an instruction; before 3.11 the line."""
     if hasattr(code, "co_positions") and lasti >= 0:
         first, last, col, end = next(itertools.islice(code.co_positions(), lasti // 2, None))
         if first == line and col is not None:
@@ -51,7 +51,7 @@ def place(filename, line, code, lasti):
 
 
 def here():
-    """Where the user's code is now."""
+    """The innermost place in user code."""
     frame = sys._getframe(1)
     while frame and not is_users(frame.f_code.co_filename):
         frame = frame.f_back
@@ -73,12 +73,12 @@ def contains_proxy(value):
 
 
 def assertion(frame):
-    """The message of the assert statement that asks for a truth here, in a tuple; None: something
-    else asks. torch.fx records these too when it is asked to, in the Pythons it knows."""
+    """The message of the assert statement that asks for a truth value here, in a tuple; None: not an assert. torch.fx can
+    record these, too, in some versions of Python."""
     steps = list(itertools.dropwhile(lambda s: s.offset < frame.f_lasti,
                                      dis.get_instructions(frame.f_code)))
     steps = [s for s in steps[:6] if s.opname not in ("TO_BOOL", "CACHE", "NOT_TAKEN")]
-    if steps and steps[0].opname == "COMPARE_OP":  # from 3.13 on it asks for the truth itself
+    if steps and steps[0].opname == "COMPARE_OP":  # from 3.13 on COMPARE_OP converts to bool
         steps = steps[1:]
     if len(steps) < 3 or not steps[0].opname.startswith("POP_JUMP") or "TRUE" not in steps[0].opname:
         return None
@@ -103,7 +103,7 @@ def count_of(v):
     return v.shape[0] if is_number(v.shape[0]) else NotImplemented
 
 
-NEVER = ("is_cuda", "is_sparse", "is_quantized", "is_mkldnn", "is_meta", "is_nested")  # what no value here is
+NEVER = ("is_cuda", "is_sparse", "is_quantized", "is_mkldnn", "is_meta", "is_nested")  # false for all values
 
 
 class Proxy:
@@ -124,7 +124,7 @@ class Proxy:
         object.__setattr__(self, name, value)
 
     def __repr__(self):
-        """In messages of assert; as torch.fx names it."""
+        """Used in messages of assert; torch.fx's name."""
         return "Proxy(%s)" % self.tracer.name(self.node)
 
     @staticmethod
@@ -144,18 +144,18 @@ class Proxy:
     def __getitem__(self, index):
         for i in index if isinstance(index, tuple) else (index,):
             if isinstance(i, Tensor) and i.dtype.name == "bool":
-                i.used = True  # it decides the shape
+                i.used = True  # it decides a shape
         return Proxy.record("call_function", "operator.getitem", (self, index), {})
 
     def __setitem__(self, index, value):
-        """Readers of self from now on find it changed, as in graphs; x[mask] = 0 is a function of its own."""
+        """Later reads of self see the change, as in graphs; x[mask] = 0 is a function of its own."""
         if isinstance(index, Proxy):
             self.masked_fill_(index, value)
         else:
             Proxy.record("call_function", "operator.setitem", (self, index, value), {})
 
     def __iter__(self):
-        """a, b = x is known to take two; a loop is not known to end."""
+        """a, b = x has a known length; a loop has not."""
         frame = sys._getframe(1)
         for step in dis.get_instructions(frame.f_code):
             if step.offset == frame.f_lasti and step.opname == "UNPACK_SEQUENCE":
@@ -203,7 +203,7 @@ class Proxy:
     __hash__ = object.__hash__
 
     def __array_ufunc__(self, ufunc, method, *args, **kwargs):
-        """np.float64(2) * x is our product; np.log(x.size(1)) a number, where it is known."""
+        """np.float64(2) * x is a traced product; np.log(x.size(1)) a number, if it is known."""
         plain = [a.item() if hasattr(a, "item") and not isinstance(a, (Proxy, Tensor)) else a for a in args]
         name = OF_NUMPY.get(ufunc.__name__)
         if method == "__call__" and name and not kwargs:
@@ -215,7 +215,7 @@ class Proxy:
 
 
 class Known(Proxy):
-    """A parameter that forward found by walking over the modules: what it is, is known."""
+    """A parameter that forward found by iterating over modules: its shape and type are known."""
 
     def __init__(self, value):
         self.value, self.made, self.tracer = value, None, TRACER
@@ -260,7 +260,7 @@ class Listed(Known):
 
 
 class Attribute(Proxy):
-    """x.name: a method if it is called, else a value, read when it is first used."""
+    """x.name: a method if it is called, else a value, recorded at its first use."""
 
     def __init__(self, owner, name):
         self.owner, self.name, self.read, self.tracer = owner, name, None, owner.tracer
@@ -273,7 +273,7 @@ class Attribute(Proxy):
             self.tracer = TRACER
         return self.read
 
-    # There is one device, so what is asked of x.device is known.
+    # There is one device, so attributes of x.device are constants.
 
     def __str__(self):
         return "cpu" if self.name == "device" else super().__str__()
@@ -293,7 +293,7 @@ class Attribute(Proxy):
 
     def __call__(self, *args, **kwargs):
         if self.name in ("requires_grad_", "retain_grad") and self.name not in TRACER.tables.methods:
-            return self.owner  # of inputs: they have no gradients here
+            return self.owner  # gradients of inputs are not computed here
         if self.name == "is_floating_point" and not args:
             return has_floats(self.owner)
         known(self.name, TRACER.tables.methods, "method")

@@ -1,8 +1,7 @@
-"""shapes.py - layers that are called while a model is built, often to find the length of a row of features: the result has a
-shape and no numbers."""
+"""shapes.py - calls of layers while a model is built, often to compute a number of features: the result has a shape, but no values."""
 
 
-BUILDING = False  # the network that was asked for is being made
+BUILDING = False  # the requested network is being built
 
 
 def each(v, n):
@@ -65,8 +64,8 @@ SHAPES.update({name: same_shape for name in (
 
 
 def called_early(module, args, kwargs):
-    """A module of the user's own does what its forward says; a layer has a rule. Scripts that run a network are
-    not followed."""
+    """A call while the model is built: a user's module runs its forward, a layer its shape rule. Calls in scripts are not
+    followed."""
     if not BUILDING:
         raise Fault("a network is run by the file itself: only its forward is followed")
     if not isinstance(module, Layer) or type(module).__module__ != LAYERS:

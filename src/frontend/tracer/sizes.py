@@ -7,11 +7,11 @@ reported. The batch size stays open. An unknown value is refused.
 
 
 class Open(Exception):
-    """Not known."""
+    """Raised for a value that is not known."""
 
 
 class Unknown:
-    """A length, such as how many samples there are: equal to itself, and nothing else is known of it."""
+    """A length that is not known, such as the batch size: equal to itself only."""
 
     def _open(self, *_):
         raise Open
@@ -61,11 +61,11 @@ SCALAR = {n: getattr(operator, n) for n in ("add", "sub", "mul", "truediv", "flo
 
 
 class Sizes:
-    """The values of nodes that Python asks about: shapes are told, numbers computed, once each."""
+    """Values of nodes that Python needs: shapes are asked for, numbers computed, once each."""
 
     def __init__(self, tracer, sample):
         self.tracer, self.sample, self.values, self.told = tracer, sample, {}, []
-        self.modules, self.attrs = set(), set()  # those that were sent
+        self.modules, self.attrs = set(), set()  # already sent to the parent
 
     def of(self, node):
         if node not in self.values:
@@ -87,7 +87,7 @@ class Sizes:
         return self.computed(self.tracer.nodes[node]) if known is None else known
 
     def ask(self):
-        """The shapes of all nodes that are new."""
+        """Ask for the shapes of all new nodes."""
         tracer, first = self.tracer, len(self.told)
         modules = [m for path, m in tracer.modules.items() if path not in self.modules]
         attrs = [a for path, a in tracer.attrs.items() if path not in self.attrs]
@@ -101,7 +101,7 @@ class Sizes:
         self.told += answers + [None] * (len(tracer.nodes) - first - len(answers))
 
     def value(self, v):
-        """An argument as the nodes have it, read back."""
+        """The value of a node's argument."""
         if isinstance(v, list):
             return [self.value(i) for i in v]
         if not isinstance(v, dict):
@@ -120,7 +120,7 @@ class Sizes:
         raise Open
 
     def computed(self, node):
-        """What is no tensor."""
+        """The value of a node that is not a tensor."""
         if not node["kind"].startswith("call_"):
             raise Open
         args = [self.value(a) for a in node["args"]]
@@ -141,7 +141,7 @@ NO_NUMBERS = {"kind": "uniform", "spread": 0.0, "centre": 0.0}
 
 
 def shaped(told):
-    """An answer as values have it; None: no tensor."""
+    """An answer as shapes; None: not a tensor."""
     if isinstance(told, list):
         parts = tuple(shaped(t) for t in told)
         return None if None in parts else parts
@@ -151,14 +151,14 @@ def shaped(told):
                   DTYPES.get(told.get("dtype")))
 
 
-# What a layer takes, and in which dimension it stands: of samples alone, and of batches.
+# What a layer needs, and its dimension, in a sample and in a batch.
 TAKES = {"Linear": ("in_features", -1)}
 TAKES.update({"Conv%dd" % n: ("in_channels", -1 - n) for n in (1, 2, 3)})
 TAKES.update({"ConvTranspose%dd" % n: ("in_channels", -1 - n) for n in (1, 2, 3)})
 
 
 def check_layers(tracer):
-    """Report a layer whose input does not fit at the line that makes the layer; any other misfit is reported at its call."""
+    """Report a layer whose input does not fit at the line that creates the layer; other misfits are reported at the call."""
     for node in tracer.nodes:
         module = tracer.modules.get(node["target"]) if node["kind"] == "call_module" else None
         if module and module["class"] in TAKES and len(node["args"]) == 1 and module["at"] and module["at"]["line"]:
@@ -184,7 +184,7 @@ def has_floats(proxy):
 
 
 def is_traced_tensor(proxy):
-    """Files ask isinstance(x, torch.Tensor) where lists and dicts come, too. Of what has no rule the name tells."""
+    """isinstance(x, torch.Tensor), in files that take lists and dicts, too. Without a shape rule the node's name decides."""
     try:
         return isinstance(TRACER.sizes.of(proxy.node), Shaped)
     except Open:
@@ -193,7 +193,7 @@ def is_traced_tensor(proxy):
 
 
 def decided(proxy, what):
-    """What Python asks of a traced value, if it is known; told once for each place."""
+    """The value that Python asks for, if it is known; reported once for each place."""
     try:
         value = TRACER.sizes.of(proxy.node)
         answer = what(value)

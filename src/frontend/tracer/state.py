@@ -7,11 +7,11 @@ refused, because PyTorch's next call would compute something else.
 import collections
 
 PLAIN_KINDS = (type(None), builtins.bool, builtins.int, builtins.float, complex, str, bytes)
-MAX_HELD = 1 << 18  # objects that are looked at
+MAX_HELD = 1 << 18  # limit of visited objects
 
 
 class Stale:
-    """Stands for a value that each call changes. It may be written and counted up; any other use is refused."""
+    """Replaces a value that each call changes. It may be written and incremented; any other use is refused."""
 
     def __init__(self, name):
         self.__dict__["_name"] = name
@@ -46,20 +46,20 @@ for _name in ("neg", "pos", "abs", "invert"):
     setattr(Stale, "__%s__" % _name, Stale._same)
 
 
-# ---- where state lies ----
+# ---- mutable state ----
 
 def put_default(function, i, value):
     function.__defaults__ = function.__defaults__[:i] + (value,) + function.__defaults__[i + 1:]
 
 
 def places_of(v):
-    """The places of an object that code can change, by key, and how to change one; None: it has none."""
+    """The mutable parts of an object by key, and a function that sets one; None: immutable."""
     if isinstance(v, dict):
         return {k: i for k, i in v.items() if not (isinstance(k, str) and k.startswith("__"))}, operator.setitem
     if isinstance(v, types.CellType):
         try:
             return {"": v.cell_contents}, lambda cell, _, value: setattr(cell, "cell_contents", value)
-        except ValueError:  # nothing yet
+        except ValueError:  # an empty cell
             return None
     if isinstance(v, type):
         own = {k: i for k, i in vars(v).items() if not k.startswith("__") and k != "_abc_impl"}
@@ -71,7 +71,7 @@ def places_of(v):
 
 
 def inside(v):
-    """What an object holds beside its places, with names."""
+    """The other objects that it holds, with names."""
     if isinstance(v, types.FunctionType):
         yield from zip(v.__code__.co_freevars, v.__closure__ or ())
         yield from (v.__kwdefaults__ or {}).items()
@@ -97,7 +97,7 @@ def inside(v):
 
 
 def progress(v):
-    """How far an iterator is, how much a cache holds, what an array of NumPy's is; None: it does not change."""
+    """The position of an iterator, the size of a cache, the contents of a NumPy array; None: no such state."""
     if isinstance(v, types.GeneratorType):
         return v.gi_frame and (v.gi_frame.f_lasti, [(k, picture(i, 3)) for k, i in v.gi_frame.f_locals.items()])
     if isinstance(v, functools._lru_cache_wrapper):
@@ -115,8 +115,8 @@ def progress(v):
 
 
 def picture(v, depth=0, held=()):
-    """A value, to be compared with what it is later. One of the graph is like the other: it is looked at when a later call
-    reads it. Of objects whose own places are looked at it says which they are."""
+    """A value in a form that can be compared later. Traced values are equal here: they are compared when a later call reads
+    them. Objects with mutable parts of their own are compared by identity."""
     if isinstance(v, PLAIN_KINDS):
         return type(v), v
     if isinstance(v, Known):
@@ -139,7 +139,7 @@ def picture(v, depth=0, held=()):
 
 
 class State:
-    """Everything that forward can reach and change, as it is when this is made."""
+    """All state that forward can reach and change, as of its construction."""
 
     def __init__(self, root):
         self.grad, self.owners, self.tensors, self.lists, self.seen, self.held = Grad.enabled, [], [], [], {}, set()
@@ -173,12 +173,12 @@ class State:
             todo += [(i, k or name) for k, i in inside(v)]
 
     def pictures(self):
-        """(owner, key) -> what stands there."""
+        """(owner, key) -> a comparable form of the value."""
         return {(at, k): picture(i, 0, self.held) for at, (owner, _, _, _) in enumerate(self.owners)
                 for k, i in (places_of(owner) or ({}, None))[0].items()}
 
     def mark(self):
-        """What stands there now, for changed()."""
+        """Remember the present state, for changed()."""
         self.before = self.pictures()
 
     def changed(self):
@@ -221,11 +221,11 @@ def differing(a, b):
     return {k for k in a.keys() | b.keys() if k not in a or k not in b or a[k] != b[k]}
 
 
-# ---- values that an earlier call has left ----
+# ---- values of an earlier call ----
 
 def renewed(tracer, former, node):
-    """One that every call computes alike, as tables of the positions of a length: computed anew here."""
-    key = id(former), node, tracer.asked > 0  # what only its size is asked of may depend on the samples
+    """A value that every call computes alike, such as a table of positions: recompute it in this trace."""
+    key = id(former), node, tracer.asked > 0  # if only its size is asked for, it may depend on the samples
     if key not in tracer.copies:
         made = former.nodes[node]
         target = made["target"].rpartition(".")[2]
@@ -259,11 +259,11 @@ def copied(tracer, former, made, asks):
     return len(tracer.nodes) - 1
 
 
-# ---- is every call the same? ----
+# ---- is every call equal? ----
 
 def signature(nodes, attrs):
-    """What a recording computes, wherever its nodes stand: that of the output, and of all that writes, in order. And of all
-    nodes."""
+    """What a recording computes, independent of the order of its nodes: the expression of the output, and of all writes in
+    order. And of all nodes."""
     of = []
 
     def plain(v):
@@ -275,7 +275,7 @@ def signature(nodes, attrs):
     effects = []
     for n in nodes:
         target = n["target"]
-        if n["kind"] == "get_attr" and attrs.get(target, {}).get("constant"):  # which a call makes, or an attribute keeps
+        if n["kind"] == "get_attr" and attrs.get(target, {}).get("constant"):  # constants are made by each call, or kept by an attribute
             target = json.dumps({k: v for k, v in attrs[target].items() if k not in ("path", "at", "after")})
         of.append(hash((n["kind"], target, n["mode"], n["no_grad"], n["assigned"], plain(n["args"]), plain(n["kwargs"]))))
         last = n["target"].rpartition(".")[2]
@@ -285,7 +285,7 @@ def signature(nodes, attrs):
 
 
 class Calls:
-    """Forward called again and again: in evaluation, in training, and each after the other."""
+    """Calls forward repeatedly: in evaluation, in training, and alternating."""
 
     def __init__(self, root, state, evaluated, trained):
         self.root, self.state, self.fault, self.left = root, state, None, set()
@@ -294,7 +294,7 @@ class Calls:
         self.mode = None
 
     def call(self, mode):
-        """The recording, or None where training fails, which is told."""
+        """The recording, or None if training fails, which is reported."""
         try:
             if mode != self.mode:
                 self.root.train(mode)
@@ -325,7 +325,7 @@ class Calls:
                     "followed; a buffer that training writes, self.steps.add_(1), is" % names, at or made.nodes[0]["at"])
 
     def check(self):
-        """None, or why there is no training."""
+        """None, or the reason why the network cannot be trained."""
         self.state.restore()
         moving, last = set(), {}
         for mode in (False, False, True, True, False, True):
@@ -342,7 +342,7 @@ class Calls:
 
 
 def recorded(root, mode, constants=0):
-    """One call of forward, in the mode that the network is in."""
+    """One call of forward, in the current mode of the network."""
     global TRACER
     TRACER = Tracer(root, TABLES, mode, constants, SAMPLE)
     try:

@@ -1,4 +1,4 @@
-"""tables.py - the operations of ops.def and the data set, as the request describes them."""
+"""tables.py - the operations of ops.def and the dataset, from the request."""
 
 
 class Info(dict):
@@ -11,7 +11,7 @@ class Info(dict):
 
 
 class Signature:
-    """ "input:x, weight:w, bias:b=None": names, marks and defaults."""
+    """"input:x, weight:w, bias:b=None": names, marks and defaults."""
 
     def __init__(self, text):
         self.names, self.marks, self.defaults, self.star = [], {}, {}, None
@@ -57,7 +57,7 @@ class Signature:
 class Tables:
     def __init__(self, ops):
         self.functions, self.methods, self.layers = {}, set(), {}
-        self.first = {}  # torch.nn.functional's name -> how torch.fx records a call of it
+        self.first = {}  # name in torch.nn.functional -> torch.fx's target
         for op in ops:
             names = (op["functions"] or "").split()
             for name in names:

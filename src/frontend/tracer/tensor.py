@@ -12,7 +12,7 @@ ones. A view shares the numbers of its base, as in PyTorch, so a write to one ch
 the type of the tensor after every operation.
 """
 
-UNKNOWN = ("unknown", 0.0, 0.0)  # the start of what a layer gives while the model is built: it has a shape
+UNKNOWN = ("unknown", 0.0, 0.0)  # the start of a layer's result while the model is built: shape only
 
 
 class Kind(type):
@@ -29,13 +29,13 @@ class Kind(type):
 
 class Tensor(Arranged, metaclass=Kind):
     persistent = False  # in the state dict, as parameters and most buffers are
-    becomes_buffer = False  # where it is assigned to a module: nn.Buffer
-    maker = None  # the layer that made it for itself, and the name it had there
-    base = None  # the tensor whose numbers we share, where we are a view
-    strides, offset = None, 0  # where they lie in it; None: one behind the other
+    becomes_buffer = False  # when assigned to a module: nn.Buffer
+    maker = None  # the layer that created it, and its name there
+    base = None  # the tensor whose elements a view shares
+    strides, offset = None, 0  # layout within base; None: contiguous
     has_views = False
-    unwritten = None  # of what torch.empty gives forward: the places that have no numbers yet
-    __array_ufunc__ = None  # np.float64(2) * t is our product
+    unwritten = None  # positions of torch.empty that forward has not written yet
+    __array_ufunc__ = None  # np.float64(2) * t calls our method
 
     def __init__(self, shape=(), start=("uniform", 0.0, 0.0), dtype=DTYPES["float32"]):
         self.shape, self.dtype = Size(shape), dtype
@@ -79,16 +79,16 @@ class Tensor(Arranged, metaclass=Kind):
         self.base.own, self.base.unwritten = numbers, left or None
 
     def positions(self):
-        """Where our numbers lie, in order."""
+        """Flat positions of the elements in base, in order."""
         return flat_positions(self.shape, self.strides, self.offset)
 
-    # ---- numbers ----
+    # ---- elements ----
 
     def numbers(self):
         return self.drawn(self.start)
 
     def present(self):
-        """Those that are there, of which some are about to be written."""
+        """The elements, of which some are about to be written."""
         left, self.unwritten = self.unwritten, None
         numbers = self.numbers()
         self.unwritten = left
@@ -117,7 +117,7 @@ class Tensor(Arranged, metaclass=Kind):
         return self.initial is UNKNOWN
 
     def default(self):
-        """How the layer that made it starts it."""
+        """The initial value that its layer gives it."""
         root = self.base if self.base is not None else self
         if root.maker is None:
             raise Fault("this needs numbers that are not known yet")
@@ -137,14 +137,14 @@ class Tensor(Arranged, metaclass=Kind):
         return Tensor(shape, start, dtype or self.dtype)
 
     def moved(self, shape, order):
-        """A copy of the elements at the flat positions order; a rule has no positions."""
+        """A copy of the elements at the flat positions `order`; rules have no positions."""
         start = self.start
         if not isinstance(start, list):
             return self.like(shape, start if start or not self.maker else self.default())
         return self.like(shape, [start[i] for i in order])
 
     def viewed(self, shape, strides, offset=0):
-        """The same numbers, elsewhere among those of the base."""
+        """A view of base's elements."""
         self.check_read()
         t = Tensor.__new__(Tensor)
         t.shape, t.dtype, t.wants_grad, t.used = Size(shape), self.dtype, False, False
@@ -173,7 +173,7 @@ class Tensor(Arranged, metaclass=Kind):
                          None if self.dtype.is_floating_point else DTYPES["float32"])
 
     def combined(self, other, fn, exact):
-        """fn element by element; exact: integers stay integers."""
+        """Apply fn elementwise; exact: integers stay integers."""
         if not isinstance(other, Tensor):
             other = self.beside(other)
         shape = broadcast(self.shape, other.shape)
@@ -215,7 +215,7 @@ class Tensor(Arranged, metaclass=Kind):
         self.requires_grad = requires_grad
         return self
 
-    # ---- what it is ----
+    # ---- properties ----
 
     def size(self, dim=None):
         return self.shape if dim is None else self.shape[dim]
@@ -242,7 +242,7 @@ class Tensor(Arranged, metaclass=Kind):
 
     @data.setter
     def data(self, other):
-        if other is self:  # self.weight.data *= 0.5 has done it
+        if other is self:  # self.weight.data *= 0.5 has taken effect
             return
         if not isinstance(other, Tensor):
             raise Fault("data is a tensor, got %s" % type(other).__name__)
@@ -287,7 +287,7 @@ class Tensor(Arranged, metaclass=Kind):
 
     __hash__ = object.__hash__
 
-    # ---- types; there is one device ----
+    # ---- types, devices ----
 
     def cast(self, dtype):
         start = self.start
@@ -344,20 +344,20 @@ class Tensor(Arranged, metaclass=Kind):
     # ---- new starts, in place ----
 
     def check_write(self):
-        """What lives longer than a call of forward must not change in it."""
+        """Fail if forward changes a tensor that outlives it."""
         root = self.base if self.base is not None else self
         if TRACER and id(root) in TRACER.lasting:
             raise Fault("forward changes '%s' in place, which the next call would find changed: that "
                         "is not followed" % TRACER.home(root))
 
     def check_written(self):
-        """torch.empty gives what the memory held."""
+        """Fail for elements of torch.empty that are not written."""
         left = self.unwritten if self.base is None else self.base.unwritten
         if TRACER is not None and left and (self.base is None or not left.isdisjoint(self.positions())):
             raise Fault("forward reads numbers of torch.empty that nothing has written: they are others for each call")
 
     def check_read(self):
-        """The numbers of a parameter are not known while tracing: training and files change them."""
+        """Fail if it is a parameter: training and files change its values."""
         if TRACER is not None and id(self) in TRACER.parameters:
             raise Fault("the numbers of parameter '%s' are needed while tracing: read it as an attribute of its module"
                         % TRACER.home(self))
@@ -368,7 +368,7 @@ class Tensor(Arranged, metaclass=Kind):
         return self
 
     def take(self, made):
-        """x += y, x.add_(y): in place, so that views and other names of it see that."""
+        """x += y, x.add_(y): in place, which views and other names see."""
         if tuple(made.shape) != tuple(self.shape):
             raise Fault("a tensor of %s cannot be written over with one of %s" % (list(self.shape), list(made.shape)))
         if made.dtype.is_floating_point and not self.dtype.is_floating_point:
@@ -376,7 +376,7 @@ class Tensor(Arranged, metaclass=Kind):
         return self.restart(made.start)
 
     def take_traced(self, made):
-        """From now on it is a value of the graph."""
+        """It is a traced value from now on."""
         self.check_write()
         if self.base is not None or self.has_views:
             raise Fault("a traced value is written over a tensor that has views, which is not followed: clone() first")
@@ -385,7 +385,7 @@ class Tensor(Arranged, metaclass=Kind):
         return made
 
     def draw(self, start, traced):
-        """In forward others for each call: traced says them as functions of the shape."""
+        """Draw anew; in forward in each call: `traced` makes the nodes for it."""
         if TRACER is None:
             return self.restart(start)
         return self.take_traced(traced(sys.modules["torch"], tuple(self.shape)))
@@ -465,7 +465,7 @@ class Tensor(Arranged, metaclass=Kind):
         return binary(self.beside(other), self, operator.mod, True)
 
     def beside(self, number):
-        """A number as an operand of the same type; a float among integers stays one."""
+        """A number as an operand of this type; a float beside integers stays a float."""
         return Tensor((), [number], DTYPES["float32"] if isinstance(number, float) else self.dtype)
 
     __radd__, __rmul__ = __add__, __mul__
@@ -487,13 +487,13 @@ class Tensor(Arranged, metaclass=Kind):
         return self.like(self.shape, [~v for v in self.numbers()])
 
     def __getattr__(self, name):
-        if name.startswith("_"):  # a mark of the user's, which is not there
+        if name.startswith("_"):  # a private attribute that user code has not set
             raise AttributeError(name)
         raise Lacking("a tensor's '%s' cannot be computed while tracing" % name)
 
 
 class Exposed(Tensor):
-    """torch.Tensor, as files call it."""
+    """torch.Tensor, as user code names it."""
     exposed = True
 
 
@@ -508,7 +508,7 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def assigned_in_place(name, fn):
-    """x += y: as x.add_(y)."""
+    """x += y as x.add_(y)."""
     def method(self, other):
         if TRACER and TRACER.may_change(self):
             return TRACER.change(self, name + "_", (other,), {})

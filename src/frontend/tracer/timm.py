@@ -1,8 +1,8 @@
-"""timm.py - the parts of timm that other networks use most, for where timm is not installed."""
+"""timm.py - the parts of timm that networks use most, in case timm is not installed."""
 
 
 class DropPath(Module):
-    """In training whole samples become zero, by chance, and the others larger."""
+    """In training some samples become zero, at random, and the others are scaled up."""
 
     def __init__(self, drop_prob=0.0, scale_by_keep=True):
         super().__init__()

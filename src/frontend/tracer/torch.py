@@ -2,20 +2,20 @@
 
 # ---- functions ----
 
-# torch.nn.functional's names that are torch's own functions under another name. For the others the
-# first name of a row of ops.def tells.
+# Names in torch.nn.functional of functions that torch has under another name. For other functions, the
+# first name in the row of ops.def.
 ALIASES = {
     "adaptive_avg_pool1d": "torch.adaptive_avg_pool1d", "avg_pool1d": "torch.avg_pool1d",
     "avg_pool2d": "torch._C._nn.avg_pool2d", "bilinear": "torch.bilinear",
 }
 
 
-# In forward these draw anew with every call.
+# In forward these draw anew in every call.
 DRAWN = {"torch." + name for name in ("rand", "randn", "randint", "rand_like", "randn_like", "normal", "bernoulli")}
 
 
 def numbers_of(v):
-    """torch.linspace(0, 1, x.size(1), dtype=x.dtype): what is known of x."""
+    """torch.linspace(0, 1, x.size(1), dtype=x.dtype) with known values of x."""
     if isinstance(v, tuple):
         return tuple(map(numbers_of, v))
     if isinstance(v, Attribute) and v.name == "device":
@@ -25,7 +25,7 @@ def numbers_of(v):
 
 
 def as_written(target, maker=None):
-    """torch's own functions: recorded as they are called."""
+    """Functions of torch itself are recorded as they are called."""
     def function(*args, **kwargs):
         if maker and target not in TABLES.functions:
             args, kwargs = numbers_of(args), {k: numbers_of(v) for k, v in kwargs.items()}
@@ -44,7 +44,7 @@ def as_written(target, maker=None):
 
 
 def joined(tensors, dim=0):
-    """torch.cat of tensors that exist already."""
+    """torch.cat of Tensors."""
     first = tensors[0]
     dim %= first.ndim
     if any(t.is_unknown for t in tensors):
@@ -70,14 +70,14 @@ JOINS = {"cat": joined, "concat": joined, "stack": stacked}
 
 
 def has_parameter(value):
-    """One that forward reads is a value of the graph."""
+    """Is there a parameter? forward reads it as a traced value."""
     if isinstance(value, (tuple, list)):
         return any(has_parameter(v) for v in value)
     return isinstance(value, Tensor) and TRACER is not None and id(value) in TRACER.parameters
 
 
 def concrete(target, args, kwargs):
-    """The same function of tensors that exist already."""
+    """The function applied to Tensors."""
     name = target.rpartition(".")[2]
     if has_parameter(args):
         return Proxy.record("call_function", target, args, kwargs)
@@ -98,7 +98,7 @@ def concrete(target, args, kwargs):
 
 
 def in_python(target, signature):
-    """torch.nn.functional's Python functions: defaults are recorded, and all of them by keyword."""
+    """Functions that torch.nn.functional defines in Python: recorded with defaults, all by keyword."""
     def function(*args, **kwargs):
         bound = signature.bind(target, args, kwargs)
         required = tuple(bound[n] for n in signature.names if n not in signature.defaults)
@@ -115,7 +115,7 @@ def in_python(target, signature):
 
 
 def python_or(traced, existing):
-    """The first of traced values and parameters, the second of tensors that exist already."""
+    """The first function for traced values and parameters, the second for Tensors."""
     def function(*args, **kwargs):
         if contains_proxy(args) or contains_proxy(kwargs) or (
                 TRACER and args and id(args[0]) in TRACER.parameters):
@@ -145,7 +145,7 @@ def functional(tables):
     out["scaled_dot_product_attention"] = attention(out["scaled_dot_product_attention"])
     out["multi_head_attention_forward"] = multi_head_attention_forward
     out["_in_projection_packed"] = in_projection_packed
-    for name in list(out):  # relu_ is torch's own, leaky_relu_ one of torch._C._nn
+    for name in list(out):  # relu_ is torch's own, leaky_relu_ is in torch._C._nn
         for target in ("torch.%s_" % name, "torch._C._nn.%s_" % name):
             if target in tables.functions:
                 out[name + "_"] = as_written(target)
@@ -153,7 +153,7 @@ def functional(tables):
 
 
 def torch_split(tensor, split_size_or_sections, dim=0):
-    """torch.split is Python too."""
+    """torch.split is defined in Python."""
     if isinstance(tensor, Tensor) and not has_parameter(tensor):
         return tensor.split(split_size_or_sections, dim)
     return Proxy.record("call_function", "torch.functional.split",
@@ -161,7 +161,7 @@ def torch_split(tensor, split_size_or_sections, dim=0):
 
 
 def torch_einsum(equation, *operands):
-    """torch.einsum is Python too; its operands may stand in a list."""
+    """torch.einsum is defined in Python; its operands may be a list."""
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
     if not isinstance(equation, str):
@@ -172,7 +172,7 @@ def torch_einsum(equation, *operands):
 
 
 def attention(sdpa):
-    """Where fewer heads have keys and values than queries, each is for several."""
+    """Repeat keys and values for groups of queries if they have fewer heads."""
     def scaled_dot_product_attention(query, key, value, *args, enable_gqa=False, **kwargs):
         if enable_gqa:
             heads = [decided(t, lambda v: v.shape[-3]) for t in (query, key)]
@@ -230,7 +230,7 @@ def kaiming(shape):
 
 
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
-    """Cuts that are not symmetric are rare; the narrower side decides."""
+    """Asymmetric limits are rare; the narrower side counts."""
     kept = math.erf(min(mean - a, b - mean) / std / math.sqrt(2))
     if kept < 0.5:
         raise Fault("trunc_normal_ that keeps less than half of the normal is not supported")
@@ -238,7 +238,7 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, **_):
 
 
 def orthogonal_(tensor, gain=1, **_):
-    """A normal of the same deviation, and that is said."""
+    """A normal distribution with equal deviation; reported, since it is approximate."""
     rows, columns = tensor.shape[0], tensor.numel() // max(tensor.shape[0], 1)
     note(here(), "orthogonal_ starts as a normal of the same deviation, which is not orthogonal")
     return tensor.normal_(0.0, gain / math.sqrt(max(rows, columns, 1)))
@@ -273,7 +273,7 @@ INIT = {
 
 
 def quietly(fill):
-    """As torch.nn.init writes: no gradient knows of it."""
+    """Without gradients, as torch.nn.init."""
     @functools.wraps(fill)
     def call(tensor, *args, **kwargs):
         if not isinstance(tensor, Proxy):
@@ -284,23 +284,23 @@ def quietly(fill):
 
 
 INIT = {name: quietly(fill) if name.endswith("_") else fill for name, fill in INIT.items()}
-INIT.update({name[:-1]: fn for name, fn in INIT.items() if name.endswith("_")})  # as they were once called
+INIT.update({name[:-1]: fn for name, fn in INIT.items() if name.endswith("_")})  # deprecated names
 
 
 # ---- the packages ----
 
 class Package(types.ModuleType):
-    """A stand-in: names it lacks become classes and functions that fail when they are used."""
+    """A stand-in for a package: unknown names become classes and functions that fail when used."""
 
     def __init__(self, name, content=(), layers=None):
         super().__init__(name)
         self.__path__ = []
-        self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)  # others look whether torch is there
+        self.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)  # others test whether torch is installed
         self.__dict__.update(content)
         self.__dict__["_layers"] = layers
 
     def __setattr__(self, name, value):
-        """"import torch.nn.utils.weight_norm as w" is the function, though a file has the same name."""
+        """"import torch.nn.utils.weight_norm as w" means the function, though there is a module of that name."""
         if not isinstance(value, types.ModuleType) or not callable(self.__dict__.get(name)):
             super().__setattr__(name, value)
 
@@ -319,7 +319,7 @@ class Package(types.ModuleType):
 
 
 class UnknownFunction:
-    """Says so when it is called; torch.hub.load, too."""
+    """Fails when it is called; also torch.hub.load."""
 
     def __init__(self, full):
         self.full = full
@@ -333,7 +333,7 @@ class UnknownFunction:
         if TRACER is None and len(args) == 1 and not kwargs and is_plain_code(args[0]):
             return args[0]  # a decorator
         if self.full.endswith(".is_available"):
-            return False  # of devices: torch.npu
+            return False  # queries of devices: torch.npu
         known(self.full, TABLES.functions, "function")
         raise Fault("'%s' cannot be used while tracing" % self.full)
 
@@ -353,10 +353,10 @@ def torch_content(tables):
         head, _, name = target.rpartition(".")
         if head == "torch" and name not in content:
             content[name] = as_written(target)
-    for name in itertools.chain(METHODS, FUNCTIONS):  # known of tensors that exist, not of traced ones
+    for name in itertools.chain(METHODS, FUNCTIONS):  # supported for Tensors, not for traced values
         if name not in content and not name.endswith("_"):
             content[name] = of_existing("torch." + name)
-    for target, signature in tables.functions.items():  # torch.norm is torch.functional's, in Python
+    for target, signature in tables.functions.items():  # torch.norm is defined in torch.functional, in Python
         head, _, name = target.rpartition(".")
         if head == "torch.functional" and name not in ("split", "einsum"):
             content[name] = python_or(in_python(target, signature), content[name])
@@ -387,7 +387,7 @@ def nn_content(tables):
     return content, bases
 
 
-LAYER_CLASSES = {}  # torch.nn's names
+LAYER_CLASSES = {}  # names in torch.nn
 
 
 def repeated(count):
@@ -396,7 +396,7 @@ def repeated(count):
 
 
 def install(tables):
-    """Put the stand-ins where import finds them."""
+    """Register the stand-ins as modules."""
     layers, bases = nn_content(tables)
     LAYER_CLASSES.update(layers)
     packages = {

@@ -6,7 +6,7 @@ Parameters have PyTorch's names and initial values. An option that is not suppor
 
 
 class Deferred(Proxy):
-    """A result that is seldom used: recorded when it is."""
+    """A result that is seldom used: recorded at its first use."""
 
     def __init__(self, make):
         self.make, self.made, self.tracer = make, None, TRACER
@@ -19,15 +19,15 @@ class Deferred(Proxy):
 
 
 def refuse_values(what, **given):
-    """Of what is not done, nothing may be asked for."""
+    """Options that are not supported must keep their defaults."""
     for name, value in given.items():
         if value:
             raise Fault("%s: %s=%r is not supported" % (what, name, value))
 
 
 def masked(scores, mask, what):
-    """Where a truth value holds no attention is paid; numbers are added to the scores. Of what forward
-    computes the type is not known, so it is taken for truth values, and others are refused later."""
+    """Mask scores: true positions are excluded; a mask of numbers is added. A traced mask of unknown type is taken for a
+    boolean one, and refused later if it is not."""
     if isinstance(mask, Tensor) and len(mask.shape) > 4:
         raise Fault("%s of %s: at most 4 dimensions" % (what, list(mask.shape)))
     if isinstance(mask, Tensor) and mask.dtype.is_floating_point:
@@ -80,7 +80,7 @@ class MultiheadAttention(Module):
 
 
 def projected(query, key, value, packed, separate, bias):
-    """Queries, keys and values; one product where they are made of the same."""
+    """Queries, keys and values; one product if they have one source."""
     F = sys.modules["torch.nn.functional"]
     if packed is not None and query is key and key is value:
         parts = F.linear(query, packed, bias).chunk(3, -1)
@@ -96,7 +96,7 @@ def projected(query, key, value, packed, separate, bias):
 
 
 def attended(parts, heads, width, batch_first, attn_mask, padding_mask, dropout, training):
-    """What every head attends to, side by side, and how much."""
+    """The result of all heads, concatenated, and the attention weights."""
     F = sys.modules["torch.nn.functional"]
 
     def split(x):
@@ -158,7 +158,7 @@ def activation_of(what, activation):
 
 
 class TransformerLayer(Module):
-    """What encoder and decoder layers share."""
+    """Common to encoder and decoder layers."""
 
     def make(self, d_model, dim_feedforward, dropout, activation, layer_norm_eps, norm_first, bias, attentions):
         nn = sys.modules["torch.nn"]

@@ -33,12 +33,12 @@ if sys.version_info < (3, 8):
                                            "is %d.%d" % sys.version_info[:2]}}))
     sys.exit(0)
 
-Random = random.Random  # ours: files get one that is watched
-MAX_NUMBERS = 1 << 20  # of one constant: a bound on the text that is sent back
+Random = random.Random  # our generator; the file's are watched
+MAX_NUMBERS = 1 << 20  # elements of a constant, which limits the size of the answer
 
 
 class Fault(Exception):
-    """What cannot be traced. Its place is the user's frame, unless it is given."""
+    """An error of tracing. Its place is the user's frame, unless given."""
 
     def __init__(self, message, at=None):
         super().__init__(message)
@@ -46,11 +46,11 @@ class Fault(Exception):
 
 
 class Lacking(Fault, AttributeError):
-    """An attribute that is not there: hasattr says so."""
+    """A missing attribute, which hasattr reports."""
 
 
 class dtype:
-    """torch.float32 and its kin; short is the name in our graphs, None: not stored."""
+    """torch.float32 and similar; short is the name in graphs, None: not stored."""
 
     def __init__(self, name, short, is_floating_point):
         self.name, self.short, self.is_floating_point = name, short, is_floating_point
@@ -59,7 +59,7 @@ class dtype:
         return "torch." + self.name
 
     def rounded(self, numbers):
-        """Numbers as the type holds them."""
+        """Round numbers to the type."""
         if self.name == "float32":
             return array.array("f", numbers).tolist()
         kind = builtins.float if self.is_floating_point else builtins.bool if self.name == "bool" else builtins.int
@@ -100,7 +100,7 @@ class device:
 
     def __eq__(self, other):
         if not isinstance(other, device):
-            return NotImplemented  # of x.device, x says
+            return NotImplemented  # x.device compares
         return (self.type, self.index) == (other.type, other.index)
 
     def __hash__(self):
@@ -116,7 +116,7 @@ class Size(tuple):
 
 
 def is_number(v):
-    return isinstance(v, numbers.Real)  # NumPy's too
+    return isinstance(v, numbers.Real)  # includes NumPy's numbers
 
 
 def is_whole(v):
@@ -124,13 +124,13 @@ def is_whole(v):
 
 
 def any_tensor(index):
-    """Does a list or a tensor of places stand in it?"""
+    """Does the index contain a list or a tensor?"""
     index = index if isinstance(index, tuple) else (index,)
     return any(isinstance(i, (list, range)) or isinstance(i, Tensor) and i.ndim for i in index)
 
 
 def flat_shape(size):
-    """zeros(2, 3), zeros((2, 3)) and zeros([2, 3]) are the same."""
+    """zeros(2, 3), zeros((2, 3)) and zeros([2, 3]) are equal."""
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     for n in size:

@@ -7,17 +7,17 @@ functions of the same file that the statement calls are searched, too.
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 STILL = (bool, builtins.int, builtins.float, complex, str, bytes, tuple, frozenset, range, type(None), device, dtype,
-         os.PathLike, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)  # no call changes these
-WRITERS = ("setattr", "delattr", "shuffle", "exec", "heappush", "heapify")  # functions that change what they get
+         os.PathLike, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)  # types that calls do not change
+WRITERS = ("setattr", "delattr", "shuffle", "exec", "heappush", "heapify")  # functions that change their arguments
 HARMLESS = ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "parameters", "named_parameters",
             "modules", "named_modules", "children", "state_dict", "load_state_dict", "zero_grad", "share_memory",
-            "forward")  # methods of modules that leave the network what it is
+            "forward")  # methods of modules that do not change the network
 
 
-# ---- what did not run ----
+# ---- statements that did not run ----
 
 def own_nodes(tree):
-    """A statement's nodes, without the statements in it and without what functions do later."""
+    """The nodes of a statement, without nested statements and bodies of functions."""
     yield tree
     if isinstance(tree, SCOPES):
         return
@@ -27,7 +27,7 @@ def own_nodes(tree):
 
 
 def statements(tree):
-    """Those directly inside another."""
+    """The statements directly inside another."""
     for child in ast.iter_child_nodes(tree):
         if isinstance(child, ast.stmt):
             yield child
@@ -59,13 +59,13 @@ def names_set(nodes):
             yield node.name
 
 
-# ---- what it would have changed ----
+# ---- their effects ----
 
 class Undone:
-    """Finds all of it for one failed statement, and loses it."""
+    """Finds what a failed statement would have changed, and marks it as lost."""
 
     def __init__(self, statement, line, scope, lost):
-        self.lost = lost  # name: what stands for it from now on
+        self.lost = lost  # name -> its replacement
         self.functions = set()
         nodes = list(unrun(statement, line))
         for name in names_set(nodes):
@@ -73,7 +73,7 @@ class Undone:
         self.follow(nodes, scope)
 
     def follow(self, nodes, names):
-        """names: what the statements see, which in a function are its arguments, too."""
+        """names: those in scope; in a function, also its arguments."""
         for node in nodes:
             if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del)):
                 self.write(node, names)
@@ -81,7 +81,7 @@ class Undone:
                 self.call(node, names)
 
     def value(self, tree, names):
-        """What a name, or an attribute of one, stands for now; Ellipsis: nothing that can be known."""
+        """The present value of a name, or of an attribute; Ellipsis: unknown."""
         if isinstance(tree, ast.Name):
             return names.get(tree.id, ...)
         if isinstance(tree, ast.Attribute):
@@ -92,7 +92,7 @@ class Undone:
         return ...
 
     def base(self, tree, names):
-        """The outermost object that tree is a part of and that a statement can change."""
+        """The outermost object that contains tree and that a statement can change."""
         chain = [tree]
         while isinstance(chain[-1], (ast.Attribute, ast.Subscript, ast.Call)):
             chain.append(chain[-1].func if isinstance(chain[-1], ast.Call) else chain[-1].value)
@@ -103,14 +103,14 @@ class Undone:
         return ...
 
     def write(self, node, names):
-        """owner.name = v, owner[key] = v: where the owner can hold it, that part alone is lost."""
+        """owner.name = v, owner[key] = v: only that part is lost, if the owner can hold a replacement."""
         owner = self.value(node.value, names)
         if isinstance(node, ast.Attribute) and owner is not ... and not isinstance(owner, (Absent, Module)):
             if not isinstance(owner, (type, types.ModuleType)) or is_own(owner):
                 self.write_part(owner, node.attr)
             return
         key = getattr(node, "slice", None)
-        key = getattr(key, "value", key)  # before 3.9 an Index around it
+        key = getattr(key, "value", key)  # before 3.9 wrapped in Index
         key = getattr(key, "value", key)
         if isinstance(owner, dict) and isinstance(key, (str, builtins.int)):
             dict.__setitem__(owner, key, self.lost(str(key)))
@@ -124,13 +124,13 @@ class Undone:
             self.change(owner)
 
     def call(self, node, names):
-        """function(...), owner.method(...): what code of the user's does is looked at; else the owner may change."""
+        """function(...), owner.method(...): search the body of user code; other calls may change the owner."""
         given = [a.value if isinstance(a, ast.Starred) else a for a in node.args] + [k.value for k in node.keywords]
         owner, method = ..., getattr(node.func, "attr", None)
         called = self.value(node.func, names)
         if method:
             owner = self.base(node.func.value, names)
-        if isinstance(called, type):  # its instances do not exist yet
+        if isinstance(called, type):  # it has no instances yet
             owner, method = Absent(called.__name__), "__init__"
             called = inspect.getattr_static(called, method, ...)
         elif owner is not ... and not isinstance(owner, STILL):
@@ -151,7 +151,7 @@ class Undone:
         self.change(owner)
 
     def enter(self, function, tree, owner, node, names):
-        """What a function of the user's would have done, with what it would have been given."""
+        """Search the body of a user's function, called with these arguments."""
         if function in self.functions:
             return
         self.functions.add(function)
@@ -171,7 +171,7 @@ class Undone:
         self.follow(nodes, inner)
 
     def change(self, owner):
-        """Every name that stands for it, in any file, is lost."""
+        """Replace every name of the object, in any file."""
         if owner is ... or isinstance(owner, STILL + (Absent,)) or type(owner).__module__ == "logging":
             return
         for scope in TOP_LEVELS:
@@ -180,13 +180,13 @@ class Undone:
 
 
 def is_own(value):
-    """A module or a class of the user's files."""
+    """Is it a module or a class of the user's files?"""
     module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)
     return is_users(getattr(module, "__file__", None) or "<")
 
 
 def definition(function):
-    """The tree of a function, from its file."""
+    """The syntax tree of a function."""
     try:
         tree = parsed(function.__code__.co_filename)
     except (OSError, SyntaxError, ValueError):
@@ -199,4 +199,4 @@ def definition(function):
     return None
 
 
-TOP_LEVELS = []  # the names of every file that was read
+TOP_LEVELS = []  # namespaces of the files that were read

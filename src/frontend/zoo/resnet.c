@@ -12,14 +12,14 @@
 struct net {
     const char *name;
     bool bottleneck;
-    int blocks[4]; /* in each of the four stages */
+    int blocks[4]; /* blocks of each stage */
 };
 
 /* A block under construction. */
 struct block {
     struct mase_graph *g;
     const char *path; /* "layer1.0." */
-    int in;           /* channels that the next convolution sees */
+    int in;           /* input channels of the next convolution */
 };
 
 static struct mase_node *conv(struct mase_graph *g, struct mase_node *x, const char *path, int in,
@@ -68,8 +68,8 @@ static struct mase_node *bottleneck(struct block *b, struct mase_node *x, int wi
     return conv_norm(b, x, 3, 4 * width, 1, 1);
 }
 
-/* One block: the residual, added to x or to its projection. Returns what leaves it; *channels goes
- * from x's to that. */
+/* A residual block: the result added to x or its projection. *channels: channels of x, then of the
+ * result. */
 static struct mase_node *residual(struct mase_graph *g, struct mase_node *x, const struct net *net,
                                   const char *path, int *channels, int width, int stride)
 {

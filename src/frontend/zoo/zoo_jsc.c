@@ -5,7 +5,7 @@
  */
 #include "frontend/zoo/zoo_parts.h"
 
-/* What a network is made of; a positive number is a linear layer of so many outputs. */
+/* Layers of a network; a positive number is a linear layer with so many outputs. */
 enum {
     END = 0,
     NORM = -1,    /* BatchNorm1d */

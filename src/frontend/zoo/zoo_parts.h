@@ -1,5 +1,5 @@
 /*
- * zoo_parts.h - what the builders of the zoo share; private to it.
+ * zoo_parts.h - functions that builders of the zoo share; private to it.
  *
  * A builder checks the data, then makes the graph layer by layer.
  */
@@ -15,10 +15,10 @@ typedef enum mase_status mase_zoo_fn(struct mase_graph **out, const struct mase_
 #define MODEL(name, class_name, build, ...) mase_zoo_fn mase_zoo_##build;
 #include "frontend/zoo.def"
 
-/* The model takes samples of so many dimensions: 1 features, 3 an image. */
+/* Fail unless samples have this rank: 1 features, 3 an image. */
 enum mase_status mase_zoo_need_rank(const char *model, const struct mase_data_info *data, int rank,
                                     struct mase_err *err) MASE_MUST_CHECK;
-/* The model takes images of height x width only. */
+/* Fail unless images are height x width. */
 enum mase_status mase_zoo_need_size(const char *model, const struct mase_data_info *data,
                                     int64_t height, int64_t width,
                                     struct mase_err *err) MASE_MUST_CHECK;
