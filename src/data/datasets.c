@@ -50,7 +50,7 @@ static mase_dataset_fn *const kind_openers[] = {
 };
 
 /* Add the kinds of files to an error that lists known names. */
-static void tell_kinds(struct mase_err *err)
+static void list_kinds(struct mase_err *err)
 {
     struct mase_str all = { 0 };
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
@@ -77,7 +77,7 @@ static enum mase_status find(int *index, const char **file, const char *name, st
     }
     const enum mase_status st = mase_name_find(index, "dataset", name, names, COUNT, err);
     if (st && err)
-        tell_kinds(err);
+        list_kinds(err);
     return st;
 }
 
@@ -100,7 +100,7 @@ enum mase_status mase_data_find(const struct mase_data_info **d, const char *nam
 }
 
 /* The rest of a name after the prefix of a kind; NULL: no such prefix. */
-static const char *behind_prefix(const struct mase_data_kind *k, const char *name)
+static const char *after_prefix(const struct mase_data_kind *k, const char *name)
 {
     const size_t n = strlen(k->prefix);
     return strncmp(name, k->prefix, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
@@ -121,7 +121,7 @@ static bool has_ending(const struct mase_data_kind *k, const char *name, size_t 
 const struct mase_data_kind *mase_data_kind_of(const char *name)
 {
     for (const struct mase_data_kind *k = mase_data_kinds; k->prefix; k++)
-        if (behind_prefix(k, name))
+        if (after_prefix(k, name))
             return k;
     const char *colon = strrchr(name, ':');
     const size_t whole = strlen(name), path = colon ? (size_t)(colon - name) : whole;
@@ -139,7 +139,7 @@ static enum mase_status open_kind(struct mase_dataset *d, const struct mase_data
                                   const char *name, const struct mase_dataset_opts *opts,
                                   struct mase_err *err)
 {
-    const char *file = behind_prefix(kind, name);
+    const char *file = after_prefix(kind, name);
     if (!file)
         file = name;
     if (!file[0])

@@ -1,10 +1,10 @@
 /*
  * reader.c - start the reader process, send requests, and report how it ended.
  *
- * The program lies in memory (memfd_create) and is started from there, by posix_spawn: no handler
- * of the host's for fork runs, and of its memory nothing is seen. It gets one end of a socket as
- * descriptor 3 and nothing else: standard input and output are /dev/null, errors as well unless a
- * sanitizer may have something to say, and what the host has open it closes itself.
+ * The program lies in an anonymous file (memfd_create) and is started by posix_spawn: no fork
+ * handler of the host runs, and the child sees none of its memory. The child gets one end of a
+ * socket as descriptor 3, and /dev/null as standard input, output and, without sanitizers, error.
+ * It closes every other descriptor that it inherits.
  */
 #define _GNU_SOURCE /* memfd_create */
 #include "data/reader.h"
@@ -27,7 +27,7 @@
 
 extern char **environ;
 
-enum { ITS_END = 3, NO_MEMORY = 1, NOT_STARTED = 127, MFD_EXEC_BIT = 0x10 };
+enum { CHILD_END = 3, NO_MEMORY = 1, NOT_STARTED = 127, MFD_EXEC_BIT = 0x10 };
 
 /* ---- start ---- */
 
@@ -52,11 +52,11 @@ static int open_program(void)
 }
 
 /* Move a descriptor above those that the child gets. */
-static int lift(int fd)
+static int move_above_child_end(int fd)
 {
-    if (fd < 0 || fd > ITS_END)
+    if (fd < 0 || fd > CHILD_END)
         return fd;
-    const int higher = fcntl(fd, F_DUPFD_CLOEXEC, ITS_END + 1), why = errno;
+    const int higher = fcntl(fd, F_DUPFD_CLOEXEC, CHILD_END + 1), why = errno;
     close(fd);
     errno = why;
     return higher;
@@ -73,7 +73,7 @@ static int set_signals(posix_spawnattr_t *attributes)
     return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
-static int set_files(posix_spawn_file_actions_t *actions, int its)
+static int set_files(posix_spawn_file_actions_t *actions, int child_end)
 {
     for (int fd = 0; fd < (MASE_SANITIZED ? 2 : 3); fd++) {
         const int why =
@@ -81,11 +81,11 @@ static int set_files(posix_spawn_file_actions_t *actions, int its)
         if (why)
             return why;
     }
-    return posix_spawn_file_actions_adddup2(actions, its, ITS_END);
+    return posix_spawn_file_actions_adddup2(actions, child_end, CHILD_END);
 }
 
 /* Returns 0 or an errno. */
-static int spawn(pid_t *child, int program, int its)
+static int spawn(pid_t *child, int program, int child_end)
 {
     char path[32], name[] = "mase-reader", *argv[] = { name, NULL };
     posix_spawn_file_actions_t actions;
@@ -97,7 +97,7 @@ static int spawn(pid_t *child, int program, int its)
     why = posix_spawnattr_init(&attributes);
     if (!why) {
         why = set_signals(&attributes);
-        why = why ? why : set_files(&actions, its);
+        why = why ? why : set_files(&actions, child_end);
         why = why ? why : posix_spawn(child, path, &actions, &attributes, argv, environ);
         posix_spawnattr_destroy(&attributes);
     }
@@ -123,12 +123,12 @@ static void forget(struct mase_reader *w)
     w->fd = 0;
 }
 
-static enum mase_status start(struct mase_reader *w, int its, struct mase_err *err)
+static enum mase_status start(struct mase_reader *w, int child_end, struct mase_err *err)
 {
-    const int program = lift(open_program());
+    const int program = move_above_child_end(open_program());
     if (program < 0)
         return fail_start(w, "memfd_create", errno, err);
-    const int why = spawn(&w->child, program, its);
+    const int why = spawn(&w->child, program, child_end);
     close(program);
     if (why)
         return fail_start(w, "/proc/self/fd", why, err);
@@ -146,14 +146,14 @@ enum mase_status mase_reader_start(struct mase_reader *w, struct mase_err *err)
         forget(w);
         return st;
     }
-    w->fd = lift(ends[0]);
-    const int its = lift(ends[1]);
+    w->fd = move_above_child_end(ends[0]);
+    const int child_end = move_above_child_end(ends[1]);
     if (w->cleanup && w->fd > 0)
         w->cleanup->fd[0] = w->fd;
     enum mase_status st =
-        w->fd < 0 || its < 0 ? fail_start(w, "fcntl", errno, err) : start(w, its, err);
-    if (its >= 0)
-        close(its);
+        w->fd < 0 || child_end < 0 ? fail_start(w, "fcntl", errno, err) : start(w, child_end, err);
+    if (child_end >= 0)
+        close(child_end);
     if (st)
         forget(w);
     else /* waitpid tells if it has ended already */
@@ -189,12 +189,12 @@ static void find_end(const struct mase_reader *w, int how, struct mase_err *err)
 }
 
 /* Fail with the reason why the process ended; later requests fail alike. */
-static enum mase_status tell_end(const struct mase_reader *w, struct mase_err *err)
+static enum mase_status fail_with_end(const struct mase_reader *w, struct mase_err *err)
 {
     return mase_fail_in(err, w->end.status, w->path, "%s", w->end.msg);
 }
 
-static enum mase_status fail_dead(struct mase_reader *w, struct mase_err *err)
+static enum mase_status fail_ended(struct mase_reader *w, struct mase_err *err)
 {
     int how = 0;
     while (waitpid(w->child, &how, 0) < 0 && errno == EINTR)
@@ -202,16 +202,16 @@ static enum mase_status fail_dead(struct mase_reader *w, struct mase_err *err)
     w->child = 0;
     forget(w);
     find_end(w, how, &w->end);
-    return tell_end(w, err);
+    return fail_with_end(w, err);
 }
 
 /* Fail: the answer is impossible or too large. */
-static enum mase_status fail_false(struct mase_reader *w, struct mase_err *err)
+static enum mase_status fail_bad_answer(struct mase_reader *w, struct mase_err *err)
 {
     mase_reader_stop(w);
     mase_fail_in(&w->end, MASE_EPARSE, w->path, "damaged %s: what %s says of it is impossible",
                  w->kind, w->library);
-    return tell_end(w, err);
+    return fail_with_end(w, err);
 }
 
 /* An error that the process reports is about its file. */
@@ -229,10 +229,10 @@ static enum mase_status ask(struct mase_reader *w, struct mase_reader_reply *v,
                             struct mase_err *err)
 {
     if (w->fd <= 0)
-        return tell_end(w, err);
+        return fail_with_end(w, err);
     if (!mase_reader_send(w->fd, q, sizeof *q) || !mase_reader_send(w->fd, data, q->bytes) ||
         !mase_reader_receive(w->fd, v, sizeof *v))
-        return fail_dead(w, err);
+        return fail_ended(w, err);
     return v->status ? pass_on(w, v, err) : MASE_OK;
 }
 
@@ -243,10 +243,10 @@ enum mase_status mase_reader_call(struct mase_reader *w, struct mase_reader_requ
     struct mase_reader_reply v;
     MASE_TRY(ask(w, &v, &q, data, err));
     if (v.bytes != size)
-        return fail_false(w, err);
+        return fail_bad_answer(w, err);
     if (number)
         *number = v.number;
-    return mase_reader_receive(w->fd, reply, size) ? MASE_OK : fail_dead(w, err);
+    return mase_reader_receive(w->fd, reply, size) ? MASE_OK : fail_ended(w, err);
 }
 
 enum mase_status mase_reader_call_any(struct mase_reader *w, struct mase_reader_request q,
@@ -256,12 +256,12 @@ enum mase_status mase_reader_call_any(struct mase_reader *w, struct mase_reader_
     struct mase_reader_reply v;
     MASE_TRY(ask(w, &v, &q, data, err));
     if (v.bytes > most)
-        return fail_false(w, err);
+        return fail_bad_answer(w, err);
     char *text = mase_arena_alloc(a, (size_t)v.bytes + 1);
     text[v.bytes] = 0;
     *reply = text;
     *size = (size_t)v.bytes;
-    return mase_reader_receive(w->fd, text, *size) ? MASE_OK : fail_dead(w, err);
+    return mase_reader_receive(w->fd, text, *size) ? MASE_OK : fail_ended(w, err);
 }
 
 void mase_reader_stop(struct mase_reader *w)
