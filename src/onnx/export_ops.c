@@ -150,7 +150,7 @@ static enum mase_status out_cast(struct out *o, const char **name)
 /* The name of a layer's node; a node that follows it takes the layer's name instead. */
 static const char *layer_like(const struct out *o, const struct mase_ow_operands *w)
 {
-    return w->bias_behind || w->apart ? "product" : o->like;
+    return w->bias_after || w->block_fusion ? "product" : o->like;
 }
 
 /* The nodes that follow a layer (export_weight.c). */
@@ -158,11 +158,11 @@ static enum mase_status give_layer(struct out *o, const char **name,
                                    const struct mase_ow_operands *w, struct mase_onnx_node *n)
 {
     const char *y = mase_ow_output(n);
-    if (w->bias_behind)
+    if (w->bias_after)
         y = mase_ow_output(
-            mase_ow_node(o->e, "Add", w->apart ? "sum" : o->like, y, w->bias_behind, NULL));
-    if (w->apart)
-        y = mase_ow_apart(o->e, o->like, y);
+            mase_ow_node(o->e, "Add", w->block_fusion ? "sum" : o->like, y, w->bias_after, NULL));
+    if (w->block_fusion)
+        y = mase_ow_block_fusion(o->e, o->like, y);
     *name = y;
     return MASE_OK;
 }
@@ -171,14 +171,14 @@ static enum mase_status out_linear(struct out *o, const char **name)
 {
     const bool matrix = shape_of(o, 0)->rank == 2;
     struct mase_ow_operands w =
-        mase_ow_layer(o->e, o->i, (struct mase_ow_lie){ .transposed = !matrix });
+        mase_ow_layer(o->e, o->i, (struct mase_ow_layout){ .transposed = !matrix });
     if (matrix) {
         struct mase_onnx_node *n = mase_ow_node(o->e, "Gemm", layer_like(o, &w), o->x, w.weight,
                                                 w.bias ? w.bias : "", NULL);
         mase_ow_int(o->e, n, "transB", 1);
         return give_layer(o, name, &w, n);
     }
-    w.bias_behind = w.bias ? w.bias : w.bias_behind;
+    w.bias_after = w.bias ? w.bias : w.bias_after;
     return give_layer(o, name, &w,
                       mase_ow_node(o->e, "MatMul", layer_like(o, &w), o->x, w.weight, NULL));
 }
@@ -202,7 +202,8 @@ static enum mase_status out_conv(struct out *o, const char **name)
     MASE_TRY(mase_conv_window(&o->k.call, &w, o->err));
     if (!w.batch || w.mode != MASE_PAD_ZEROS)
         return mase_ow_refuse(o->e, o->err, "a convolution without a batch, or with such edges");
-    struct mase_ow_operands p = mase_ow_layer(o->e, o->i, (struct mase_ow_lie){ .spatial = w.n });
+    struct mase_ow_operands p =
+        mase_ow_layer(o->e, o->i, (struct mase_ow_layout){ .spatial = w.n });
     struct mase_onnx_node *n =
         mase_ow_node(o->e, o->onnx, layer_like(o, &p), o->x, p.weight, p.bias ? p.bias : "", NULL);
     set_window(o, n, &w);

@@ -114,7 +114,7 @@ const char *mase_ow_dequantize(struct mase_ow_export *e, const char *like, const
                                const struct mase_ow_codes *c);
 /* The value through a Max that changes nothing, which keeps ONNX Runtime from fusing its producer
  * with its users. */
-const char *mase_ow_apart(struct mase_ow_export *e, const char *like, const char *x);
+const char *mase_ow_block_fusion(struct mase_ow_export *e, const char *like, const char *x);
 /* The scale of data; 0: no scale or several. */
 double mase_ow_data_scale(struct mase_ow_export *e, const struct mase_arg *a);
 
@@ -125,22 +125,22 @@ bool mase_ow_weight_codes(struct mase_ow_export *e, struct mase_ow_codes *c,
                           const struct mase_pvalue *v);
 
 /* A matrix, or its transpose. */
-const char *mase_ow_turned(struct mase_ow_export *e, const struct mase_arg *arg, bool turned);
+const char *mase_ow_transposed(struct mase_ow_export *e, const struct mase_arg *arg, bool turned);
 
 /* Names of the operands of a layer: rounded values as codes with their scales, a bias as 32-bit
  * codes if it is a multiple of the products' scale. */
 struct mase_ow_operands {
     const char *weight, *bias; /* no bias: NULL */
-    const char *bias_behind;   /* a bias to add after the layer; NULL: none */
-    bool apart;                /* write a Max between the result and its rounding */
+    const char *bias_after;    /* a bias to add after the layer; NULL: none */
+    bool block_fusion;         /* write a Max between the result and its rounding */
 };
 /* Layout: number of dimensions after that of the outputs; whether the weight is written transposed.
  */
-struct mase_ow_lie {
+struct mase_ow_layout {
     int spatial;
     bool transposed;
 };
 struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mase_instr *layer,
-                                      struct mase_ow_lie lie);
+                                      struct mase_ow_layout lie);
 
 #endif /* MASE_ONNX_EXPORT_PARTS_H */

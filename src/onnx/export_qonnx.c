@@ -266,7 +266,7 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_arg 
 {
     const struct mase_pvalue *v = mase_pvalue_of(arg);
     const struct mase_format *f = v && e->known[v->number] ? e->format[v->number] : NULL;
-    const char *x = mase_ow_turned(e, arg, turned);
+    const char *x = mase_ow_transposed(e, arg, turned);
     if (!f)
         return x;
     const struct mase_tensor *t = e->known[v->number];

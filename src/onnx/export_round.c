@@ -189,7 +189,7 @@ static bool find_codes(struct mase_ow_codes *c, struct mase_arena *a,
 /* ONNX Runtime fuses operations with the roundings around them, even where it then has no kernel:
  * with scales for each channel, or weights that it rounds first. It does not fuse across a Max,
  * which here changes nothing. */
-const char *mase_ow_apart(struct mase_ow_export *e, const char *like, const char *x)
+const char *mase_ow_block_fusion(struct mase_ow_export *e, const char *like, const char *x)
 {
     return mase_ow_output(mase_ow_node(e, "Max", like, x, mase_ow_number(e, -INFINITY), NULL));
 }
@@ -224,8 +224,8 @@ static const char *along_axis(struct mase_ow_export *e, const char *like, const 
 }
 
 /* Clip values to those of the first and last code before they are rounded. */
-static const char *cut_values(struct mase_ow_export *e, const char *like, const char *x,
-                              const struct mase_ow_codes *c, int rank)
+static const char *clip_values(struct mase_ow_export *e, const char *like, const char *x,
+                               const struct mase_ow_codes *c, int rank)
 {
     float *lo = mase_new_array(e->a, float, (size_t)c->count),
           *hi = mase_new_array(e->a, float, (size_t)c->count);
@@ -286,9 +286,9 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
     const bool narrow = c.lo > c.type->least || c.hi<c.type->most, wide = c.type->size> 1;
     e->rounds = true;
     if (c.axis >= 0 || is_rounded(&i->param[0]))
-        x = mase_ow_apart(e, base, x);
+        x = mase_ow_block_fusion(e, base, x);
     if (narrow && wide)
-        x = cut_values(e, cut, x, &c, i->result[0]->type.rank);
+        x = clip_values(e, cut, x, &c, i->result[0]->type.rank);
     struct mase_onnx_node *q = mase_ow_node(
         e, "QuantizeLinear", mase_arena_printf(e->a, "%s_codes", base), x, k.scale, k.zero, NULL);
     if (c.axis >= 0)
@@ -301,6 +301,6 @@ enum mase_status mase_ow_export_round(struct mase_ow_export *e, const char **out
     }
     *out = dequantize_by(e, base, codes, &k, c.axis);
     if (c.axis >= 0)
-        *out = mase_ow_apart(e, base, *out);
+        *out = mase_ow_block_fusion(e, base, *out);
     return MASE_OK;
 }

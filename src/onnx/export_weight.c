@@ -254,7 +254,7 @@ static bool could_saturate(const struct mase_ow_codes *c, const struct mase_tens
 }
 
 /* The shape of a transposed matrix, and the index of its element k. */
-static struct mase_shape turned_shape(const struct mase_shape *s, bool turned)
+static struct mase_shape transposed_shape(const struct mase_shape *s, bool turned)
 {
     return turned ? (struct mase_shape){ 2, { s->dim[1], s->dim[0] } } : *s;
 }
@@ -268,7 +268,7 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_pval
                                 struct mase_ow_codes *c, bool turned)
 {
     const struct mase_tensor *t = e->known[v->number];
-    const struct mase_shape s = turned_shape(&t->shape, turned);
+    const struct mase_shape s = transposed_shape(&t->shape, turned);
     const int64_t n = mase_tensor_count(t);
     if (c->type->type == MASE_ONNX_INT8 && could_saturate(c, t))
         mase_ow_use_unsigned(c);
@@ -283,7 +283,7 @@ static const char *write_weight(struct mase_ow_export *e, const struct mase_pval
     return mase_ow_dequantize(e, like, codes, c);
 }
 
-const char *mase_ow_turned(struct mase_ow_export *e, const struct mase_arg *arg, bool turned)
+const char *mase_ow_transposed(struct mase_ow_export *e, const struct mase_arg *arg, bool turned)
 {
     const struct mase_pvalue *v = mase_pvalue_of(arg);
     const struct mase_tensor *t = v ? e->known[v->number] : NULL;
@@ -295,7 +295,7 @@ const char *mase_ow_turned(struct mase_ow_export *e, const struct mase_arg *arg,
         mase_ow_ints(e, n, "perm", (const int64_t[]){ 1, 0 }, 2);
         return mase_ow_output(n);
     }
-    const struct mase_shape s = turned_shape(&t->shape, true);
+    const struct mase_shape s = transposed_shape(&t->shape, true);
     const size_t size = (size_t)mase_tensor_bytes(t);
     float *f = mase_arena_alloc(e->a, size);
     for (int64_t k = 0; k < mase_tensor_count(t); k++)
@@ -364,8 +364,8 @@ static const char *write_bias_codes(struct mase_ow_export *e, const char *like,
 }
 
 /* A constant to add after a layer of so many spatial dimensions. */
-static const char *write_behind(struct mase_ow_export *e, const char *like, const float *v,
-                                int64_t n, int spatial)
+static const char *write_after(struct mase_ow_export *e, const char *like, const float *v,
+                               int64_t n, int spatial)
 {
     struct mase_shape s = { .rank = 1 + spatial, .dim = { n } };
     for (int d = 1; d < s.rank; d++)
@@ -397,15 +397,15 @@ static void write_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
         return;
     }
     e->float_biases++;
-    o->bias_behind = write_behind(e, like, b.value, mase_tensor_count(t), spatial);
+    o->bias_after = write_after(e, like, b.value, mase_tensor_count(t), spatial);
 }
 
 /* QONNX has one magnitude for each output as a scale. A program that computes such a layer in
  * integers rounds a bias to the scale of the products, as ch does (int_sum.c), so a bias that is
  * not a multiple of it is added after the layer. */
-static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
-                      const struct mase_instr *layer, const struct mase_ow_codes *c, double data,
-                      int spatial)
+static void split_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
+                       const struct mase_instr *layer, const struct mase_ow_codes *c, double data,
+                       int spatial)
 {
     const struct mase_pvalue *v = mase_pvalue_of(&layer->param[2]);
     const struct mase_tensor *t = e->known[v->number];
@@ -415,14 +415,14 @@ static void part_bias(struct mase_ow_export *e, struct mase_ow_operands *o,
     if (powers || c->axis > 0 || (data > 0 && round_bias(&e->scratch, t, c, data).coded))
         return;
     o->bias = NULL;
-    o->bias_behind =
-        write_behind(e, bias_name(e, layer, v), mase_f32(t), mase_tensor_count(t), spatial);
+    o->bias_after =
+        write_after(e, bias_name(e, layer, v), mase_f32(t), mase_tensor_count(t), spatial);
 }
 
 /* ---- layers ---- */
 
 struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mase_instr *layer,
-                                      struct mase_ow_lie lie)
+                                      struct mase_ow_layout lie)
 {
     const struct mase_pvalue *w = mase_pvalue_of(&layer->param[1]),
                              *b = mase_pvalue_of(&layer->param[2]);
@@ -434,7 +434,7 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
     if (e->dialect == MASE_ONNX_QONNX) {
         mase_ow_quant_layer(e, &o.weight, &o.bias, layer, lie.transposed);
         if (coded && known && !c.by_format)
-            part_bias(e, &o, layer, &c, data, lie.spatial);
+            split_bias(e, &o, layer, &c, data, lie.spatial);
         return o;
     }
     coded = coded && c.type->size <=
@@ -442,15 +442,15 @@ struct mase_ow_operands mase_ow_layer(struct mase_ow_export *e, const struct mas
     if (coded && known && data > 0 && c.axis <= 0)
         write_bias(e, &o, layer, &c, data, lie.spatial);
     else if (coded && known && e->rounds)
-        o.bias_behind = write_behind(e, bias_name(e, layer, b), mase_f32(known),
-                                     mase_tensor_count(known), lie.spatial);
+        o.bias_after = write_after(e, bias_name(e, layer, b), mase_f32(known),
+                                   mase_tensor_count(known), lie.spatial);
     else
         o.bias = mase_ow_value(e, &layer->param[2]);
     o.weight = coded ? write_weight(e, w, &c, lie.transposed)
-                     : mase_ow_turned(e, &layer->param[1], lie.transposed);
+                     : mase_ow_transposed(e, &layer->param[1], lie.transposed);
     if (coded && data == 0 && lie.transposed)
-        o.weight = mase_ow_apart(e, "weight", o.weight);
-    o.apart = !coded && e->rounds;
+        o.weight = mase_ow_block_fusion(e, "weight", o.weight);
+    o.block_fusion = !coded && e->rounds;
     e->float_weights += !coded && w && e->format[w->number];
     return o;
 }

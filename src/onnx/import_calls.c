@@ -119,8 +119,8 @@ static int following(const struct mase_ox_import *im, const struct mase_ox_resul
 
 /* A file with a fixed batch size computes for these samples. To hold for any batch, samples must
  * not mix: no dimension of samples may be reduced, sliced or contracted. */
-static bool keeps_apart(struct mase_ox_import *im, const struct mase_node *n,
-                        const struct mase_ox_result *r)
+static bool is_per_sample(struct mase_ox_import *im, const struct mase_node *n,
+                          const struct mase_ox_result *r)
 {
     bool has_samples = false;
     for (int i = 0; i < n->input_count; i++) {
@@ -153,7 +153,7 @@ struct mase_node *mase_ox_learn_of(struct mase_ox_import *im, struct mase_node *
             return NULL;
         }
     }
-    if (im->static_batch && im->sizes > 1 && !keeps_apart(im, n, r)) {
+    if (im->static_batch && im->sizes > 1 && !is_per_sample(im, n, r)) {
         im->batch_matters = true;
         mase_ox_fail(im, MASE_EUNSUPPORTED, "it mixes the samples of a batch");
         return NULL;

@@ -46,18 +46,18 @@ struct mase_ox_value {
         *base; /* the value before rounding, if rounding is still pending; else NULL */
     const struct mase_ox_qparams *qparams; /* how it is rounded */
     bool is_codes; /* the value is the codes, not the numbers that they stand for */
-    const struct mase_ox_cut
-        *cut;    /* the bounds, if the value is another one after a Clip; else NULL */
+    const struct mase_ox_clip
+        *clip;   /* the bounds, if the value is another one after a Clip; else NULL */
     bool shared; /* its node, or the node that it rounds, has a second name */
 };
-struct mase_ox_cut {
+struct mase_ox_clip {
     struct mase_ox_value *of;
     double lo, hi;
 };
 
 /* How a number between two codes is rounded: to nearest, ties to even; ...; to nearest, ties away
  * from zero; OX_SIGN: code 1 from 0 on, else -1. */
-enum mase_ox_way { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
+enum mase_ox_rounding { OX_NEAREST, OX_FLOOR, OX_CEIL, OX_TO_ZERO, OX_AWAY, OX_SIGN };
 
 /* Quantisation parameters: x becomes (clamp(round(x / scale) + zero, lo, hi) - zero) scale. */
 struct mase_ox_qparams {
@@ -68,7 +68,7 @@ struct mase_ox_qparams {
     const struct mase_shape
         *shape;   /* set if scales broadcast by their shape instead of lying along an axis */
     bool shifted; /* the zero point is added before rounding, as in QONNX */
-    enum mase_ox_way way;
+    enum mase_ox_rounding rounding;
     int type; /* ONNX's type of the codes */
     const struct mase_format
         *format; /* a format whose values are multiplied by scale; the other fields are unused */
@@ -290,9 +290,9 @@ struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *
 struct mase_node *mase_ox_values_of(struct mase_ox_import *im, struct mase_node *codes,
                                     const struct mase_ox_qparams *q);
 /* What number formats call it; NULL: none has it. */
-const char *mase_ox_direction(enum mase_ox_way way);
+const char *mase_ox_direction(enum mase_ox_rounding rounding);
 struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
-                                enum mase_ox_way way);
+                                enum mase_ox_rounding rounding);
 bool mase_ox_is_power(double x); /* of two */
 /* Does the format int say all of it? */
 bool mase_ox_qparams_are_format(const struct mase_ox_qparams *q);
@@ -330,7 +330,7 @@ bool mase_ox_move_codes(struct mase_ox_import *im);
 /* Clip codes by narrowing their bounds; false: the input is not codes. */
 bool mase_ox_clip_codes(struct mase_ox_import *im);
 /* Remember the bounds of a Clip, whose result may be quantised next. */
-void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi);
+void mase_ox_remember_clip(struct mase_ox_import *im, double lo, double hi);
 
 /* ---- products of values (rules_dense.c) ---- */
 

@@ -69,8 +69,8 @@ static bool find_form(struct form *f, const struct mase_ox_qparams *q, int64_t i
 {
     const double z = q->zero[i];
     f->zero = 0;
-    if (q->way != OX_NEAREST || !(q->scale[i] >= 1e-30 && q->scale[i] <= 1e30) || z != rint(z) ||
-        z < q->lo[i] || z > q->hi[i] || (q->shifted && z != 0))
+    if (q->rounding != OX_NEAREST || !(q->scale[i] >= 1e-30 && q->scale[i] <= 1e30) ||
+        z != rint(z) || z < q->lo[i] || z > q->hi[i] || (q->shifted && z != 0))
         return false;
     if (is_range(f, q->lo[i] - z, q->hi[i] - z))
         return true;
@@ -97,7 +97,7 @@ bool mase_ox_is_power(double x)
 static const struct {
     const char *direction;
     enum mase_op op;
-} ways[] = {
+} directions[] = {
     [OX_NEAREST] = { "nearest_even", MASE_OP_round },
     [OX_FLOOR] = { "floor", MASE_OP_floor },
     [OX_CEIL] = { NULL, MASE_OP_ceil },
@@ -106,16 +106,16 @@ static const struct {
     [OX_SIGN] = { NULL, MASE_OP_sign },
 };
 
-const char *mase_ox_direction(enum mase_ox_way way)
+const char *mase_ox_direction(enum mase_ox_rounding rounding)
 {
-    return ways[way].direction;
+    return directions[rounding].direction;
 }
 
 struct mase_node *mase_ox_round(struct mase_ox_import *im, struct mase_node *x,
-                                enum mase_ox_way way)
+                                enum mase_ox_rounding rounding)
 {
-    if (way != OX_AWAY)
-        return EMIT(im, ways[way].op, ARG_NODE(x));
+    if (rounding != OX_AWAY)
+        return EMIT(im, directions[rounding].op, ARG_NODE(x));
     struct mase_node *half =
         EMIT(im, MASE_OP_add, ARG_NODE(EMIT(im, MASE_OP_abs, ARG_NODE(x))), ARG_FLOAT(0.5));
     return EMIT(im, MASE_OP_mul, ARG_NODE(EMIT(im, MASE_OP_sign, ARG_NODE(x))),
@@ -128,7 +128,7 @@ static bool is_fixed_of(const struct mase_ox_qparams *q, bool is_signed)
     return !q->format && q->shifted && q->count == 1 && q->zero[0] == 0 &&
            mase_ox_is_power(q->scale[0]) && q->scale[0] >= 0x1p-64 && q->scale[0] <= 0x1p32 &&
            q->lo[0] == (is_signed ? -(q->hi[0] + 1) : 0) && q->hi[0] >= 1 && q->hi[0] < 0x1p31 &&
-           mase_ox_is_power(q->hi[0] + 1) && ways[q->way].direction;
+           mase_ox_is_power(q->hi[0] + 1) && directions[q->rounding].direction;
 }
 
 static bool is_fixed(const struct mase_ox_qparams *q)
@@ -138,12 +138,12 @@ static bool is_fixed(const struct mase_ox_qparams *q)
 
 bool mase_ox_qparams_have_zero(const struct mase_ox_qparams *q)
 {
-    return q->format || q->way != OX_SIGN;
+    return q->format || q->rounding != OX_SIGN;
 }
 
 static bool is_sign(const struct mase_ox_qparams *q)
 {
-    return !q->format && q->way == OX_SIGN && q->count == 1 && q->scale[0] == 1;
+    return !q->format && q->rounding == OX_SIGN && q->count == 1 && q->scale[0] == 1;
 }
 
 static bool is_plain_format(const struct mase_ox_qparams *q)
@@ -215,8 +215,8 @@ static const struct mase_format *fixed_format(struct mase_ox_import *im,
     struct mase_value *v = mase_value_list(a);
     mase_value_push(a, v, mase_value_int(a, (int64_t)log2(q->hi[0] - q->lo[0] + 1)));
     mase_value_push(a, v, mase_value_int(a, -(int64_t)log2(q->scale[0])));
-    if (q->way != OX_NEAREST)
-        mase_value_push(a, v, mase_value_string(a, ways[q->way].direction));
+    if (q->rounding != OX_NEAREST)
+        mase_value_push(a, v, mase_value_string(a, directions[q->rounding].direction));
     return format_of(im, MASE_QUANT_integer, v);
 }
 
@@ -310,14 +310,14 @@ struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *
             round_result(im, y, q->format);
         return y;
     }
-    if (q->way == OX_SIGN)
+    if (q->rounding == OX_SIGN)
         return EMIT(im, MASE_OP_where, ARG_NODE(EMIT(im, MASE_OP_ge, ARG_NODE(x), ARG_INT(0))),
                     ARG_FLOAT(1.0), ARG_FLOAT(-1.0));
     const struct mase_arg zero = spread(im, q, q->zero, rank);
     struct mase_node *y = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, q, q->scale, rank));
     if (q->shifted && has_zero(q))
         y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
-    y = mase_ox_round(im, y, q->way);
+    y = mase_ox_round(im, y, q->rounding);
     if (!q->shifted && has_zero(q))
         y = EMIT(im, MASE_OP_add, ARG_NODE(y), zero);
     return cut(im, y, q, rank);

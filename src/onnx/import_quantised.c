@@ -190,13 +190,13 @@ enum mase_status mase_ox_set_value(struct mase_ox_import *im, int i, struct mase
 
 /* ---- QuantizeLinear ---- */
 
-void mase_ox_remember_cut(struct mase_ox_import *im, double lo, double hi)
+void mase_ox_remember_clip(struct mase_ox_import *im, double lo, double hi)
 {
     struct mase_ox_value *x = mase_ox_in(im, 0), *y = mase_ox_find(im, im->node->output.items[0]);
-    struct mase_ox_cut *cut = mase_new(&im->arena, struct mase_ox_cut);
-    *cut = (struct mase_ox_cut){ x, lo, hi };
+    struct mase_ox_clip *clip = mase_new(&im->arena, struct mase_ox_clip);
+    *clip = (struct mase_ox_clip){ x, lo, hi };
     if (x && y && x->node && lo <= hi)
-        y->cut = cut;
+        y->clip = clip;
 }
 
 /* The code of a number, by ONNX's rounding. */
@@ -208,22 +208,22 @@ static double code_of(const struct mase_ox_qparams *q, int64_t i, double x)
 
 /* A value that is clipped before rounding has the codes between those of the bounds. If these are
  * all codes of a format, drop the Clip and round by the format. */
-static void round_uncut(struct mase_ox_import *im, struct mase_ox_value **x,
-                        struct mase_ox_qparams **q)
+static void round_unclipped(struct mase_ox_import *im, struct mase_ox_value **x,
+                            struct mase_ox_qparams **q)
 {
-    const struct mase_ox_cut *cut = (*x)->cut;
+    const struct mase_ox_clip *clip = (*x)->clip;
     struct mase_ox_qparams *narrow = mase_arena_memdup(&im->arena, *q, sizeof **q);
     double *lo = mase_new_array(&im->arena, double, (size_t)narrow->count),
            *hi = mase_new_array(&im->arena, double, (size_t)narrow->count);
-    for (int64_t i = 0; cut && i < narrow->count; i++) {
-        lo[i] = code_of(*q, i, cut->lo);
-        hi[i] = code_of(*q, i, cut->hi);
+    for (int64_t i = 0; clip && i < narrow->count; i++) {
+        lo[i] = code_of(*q, i, clip->lo);
+        hi[i] = code_of(*q, i, clip->hi);
     }
     narrow->lo = lo;
     narrow->hi = hi;
-    if (!cut || !mase_ox_qparams_are_format(narrow))
+    if (!clip || !mase_ox_qparams_are_format(narrow))
         return;
-    *x = cut->of;
+    *x = clip->of;
     *q = narrow;
 }
 
@@ -248,7 +248,7 @@ OX_RULE(quantize)
         return im->status;
     if (q->type == MASE_ONNX_INT32)
         return mase_ox_fail(im, MASE_EUNSUPPORTED, "type INT32 is no type of codes");
-    round_uncut(im, &x, &q);
+    round_unclipped(im, &x, &q);
     return mase_ox_set_value(im, 0,
                              (struct mase_ox_value){ .base = x, .qparams = q, .is_codes = true });
 }
@@ -286,8 +286,8 @@ static const struct mase_ox_qparams *qparams_of_type(struct mase_ox_import *im, 
 }
 
 /* The tensor as floats, clipped. */
-static const struct mase_tensor *cut_tensor(struct mase_ox_import *im, const struct mase_tensor *t,
-                                            const struct mase_ox_qparams *q)
+static const struct mase_tensor *clip_tensor(struct mase_ox_import *im, const struct mase_tensor *t,
+                                             const struct mase_ox_qparams *q)
 {
     struct mase_tensor *y = mase_new(&im->arena, struct mase_tensor);
     *y = mase_tensor(&im->arena, MASE_F32, &t->shape, true);
@@ -318,7 +318,7 @@ bool mase_ox_clip_codes(struct mase_ox_import *im)
     if (!t)
         return false;
     const struct mase_ox_qparams *q = clipped_qparams(im, type, lo, hi);
-    const struct mase_tensor *y = cut_tensor(im, t, q);
+    const struct mase_tensor *y = clip_tensor(im, t, q);
     mase_ox_set_value(
         im, 0, (struct mase_ox_value){ .data = y, .like = *y, .qparams = q, .is_codes = true });
     return true;

@@ -14,11 +14,12 @@
 
 /* ---- parameters ---- */
 
-static bool read_rounding(struct mase_ox_import *im, const char *dflt, enum mase_ox_way *way)
+static bool read_rounding(struct mase_ox_import *im, const char *dflt,
+                          enum mase_ox_rounding *rounding)
 {
     static const struct {
         const char *name;
-        enum mase_ox_way way;
+        enum mase_ox_rounding rounding;
     } names[] = { { "ROUND", OX_NEAREST },        { "HALF_EVEN", OX_NEAREST },
                   { "FLOOR", OX_FLOOR },          { "CEIL", OX_CEIL },
                   { "DOWN", OX_TO_ZERO },         { "HALF_UP", OX_AWAY },
@@ -26,7 +27,7 @@ static bool read_rounding(struct mase_ox_import *im, const char *dflt, enum mase
     const char *mode = mase_ox_attr_text(im, "rounding_mode", dflt);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (mase_strcaseeq(mode, names[i].name)) {
-            *way = names[i].way;
+            *rounding = names[i].rounding;
             return !im->status;
         }
     mase_ox_fail(im, MASE_EUNSUPPORTED,
@@ -55,8 +56,8 @@ static bool known_number(struct mase_ox_import *im, int i, double *v)
 }
 
 /* Read constants that broadcast with one another, expanded to the size of the largest. */
-static bool read_together(struct mase_ox_import *im, struct mase_ox_qparams *q, const int *at,
-                          const double **const *to, int count, const struct mase_shape *x)
+static bool read_broadcast(struct mase_ox_import *im, struct mase_ox_qparams *q, const int *at,
+                           const double **const *to, int count, const struct mase_shape *x)
 {
     const struct mase_tensor *t[4];
     const struct mase_shape *s = NULL;
@@ -115,11 +116,11 @@ static bool set_bounds(struct mase_ox_import *im, struct mase_ox_qparams *q, con
 static bool one_bit(struct mase_ox_import *im, struct mase_ox_qparams *q, const double *bits)
 {
     for (int64_t i = 0; i < q->count; i++)
-        if (bits[i] != 1 || q->zero[i] != 0 || q->way != OX_NEAREST)
+        if (bits[i] != 1 || q->zero[i] != 0 || q->rounding != OX_NEAREST)
             return !mase_ox_fail(im, MASE_EUNSUPPORTED,
                                  "one bit with a sign beside other widths, a zero point or another "
                                  "rounding");
-    q->way = OX_SIGN;
+    q->rounding = OX_SIGN;
     q->lo = mase_ox_repeated(im, -1, q->count);
     q->hi = mase_ox_repeated(im, 1, q->count);
     return true;
@@ -135,7 +136,7 @@ static struct mase_ox_qparams *read_qparams(struct mase_ox_import *im, const str
     const double **const to[] = { &q->scale, &q->zero, &bits };
     q->shifted = true;
     q->type = MASE_ONNX_FLOAT32;
-    if (!read_rounding(im, "ROUND", &q->way) || !read_together(im, q, at, to, 3, x) ||
+    if (!read_rounding(im, "ROUND", &q->rounding) || !read_broadcast(im, q, at, to, 3, x) ||
         !set_bounds(im, q, bits, is_signed, narrow))
         return NULL;
     bool one = false;
@@ -168,15 +169,15 @@ static int64_t number_of(const struct mase_ox_qparams *q, const struct mase_shap
 static float round_one(float x, const struct mase_ox_qparams *q, int64_t c)
 {
     const float scale = (float)q->scale[c], zero = (float)q->zero[c];
-    if (q->way == OX_SIGN)
+    if (q->rounding == OX_SIGN)
         return x >= 0 ? scale : -scale;
     float y = x / scale + zero;
     y = fminf(fmaxf(y, (float)q->lo[c]), (float)q->hi[c]);
-    y = q->way == OX_NEAREST ? rintf(y)
-        : q->way == OX_FLOOR ? floorf(y)
-        : q->way == OX_CEIL  ? ceilf(y)
-        : q->way == OX_AWAY  ? roundf(y)
-                             : truncf(y);
+    y = q->rounding == OX_NEAREST ? rintf(y)
+        : q->rounding == OX_FLOOR ? floorf(y)
+        : q->rounding == OX_CEIL  ? ceilf(y)
+        : q->rounding == OX_AWAY  ? roundf(y)
+                                  : truncf(y);
     return (y - zero) * scale;
 }
 
@@ -188,7 +189,7 @@ static const struct mase_ox_qparams *nearest_of(struct mase_ox_import *im,
     for (int64_t i = 0; i < q->count; i++)
         if (q->zero[i] != 0)
             return NULL;
-    r->way = OX_NEAREST;
+    r->rounding = OX_NEAREST;
     return mase_ox_qparams_are_format(r) ? r : NULL;
 }
 
@@ -254,11 +255,11 @@ OX_RULE(bipolar_quant)
     struct mase_ox_qparams *q = mase_new(&im->arena, struct mase_ox_qparams);
     const int at = 1;
     const double **const to = &q->scale;
-    if (!x || !read_together(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
+    if (!x || !read_broadcast(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
         return im->status;
     q->type = MASE_ONNX_FLOAT32;
     q->shifted = true;
-    q->way = OX_SIGN;
+    q->rounding = OX_SIGN;
     q->zero = mase_ox_repeated(im, 0, q->count);
     q->lo = mase_ox_repeated(im, -1, q->count);
     q->hi = mase_ox_repeated(im, 1, q->count);
@@ -275,11 +276,11 @@ OX_RULE(trunc)
 {
     const bool older = im->node->input.count < 6;
     double scale = 1, zero = 0, in_bits = 1, out_scale = 1, out_bits = 1;
-    enum mase_ox_way way = OX_FLOOR;
+    enum mase_ox_rounding rounding = OX_FLOOR;
     const bool is_signed = mase_ox_attr_int(im, "signed", 1) != 0,
                narrow = mase_ox_attr_int(im, "narrow", 0) != 0;
     struct mase_node *x = mase_ox_x(im, 0);
-    if (!read_rounding(im, "FLOOR", &way) || !known_number(im, 1, &scale) ||
+    if (!read_rounding(im, "FLOOR", &rounding) || !known_number(im, 1, &scale) ||
         !known_number(im, 2, &zero) || !known_number(im, 3, &in_bits) ||
         !known_number(im, older ? 4 : 5, &out_bits) || (!older && !known_number(im, 4, &out_scale)))
         return im->status;
@@ -296,7 +297,7 @@ OX_RULE(trunc)
         y = EMIT(im, MASE_OP_clamp, ARG_NODE(y),
                  ARG_FLOAT(is_signed ? -exp2(out_bits - 1) + narrow : 0),
                  ARG_FLOAT(is_signed ? exp2(out_bits - 1) - 1 : exp2(out_bits) - 1 - narrow));
-    y = mase_ox_round(im, y, way);
+    y = mase_ox_round(im, y, rounding);
     if (zero != 0)
         y = EMIT(im, MASE_OP_sub, ARG_NODE(y), ARG_FLOAT(older ? zero : zero / ratio));
     return GIVE(im, MASE_OP_mul, ARG_NODE(y), ARG_FLOAT(older ? scale : out_scale));
@@ -320,24 +321,23 @@ OX_RULE(float_quant)
     const double **const to = &q->scale;
     const int at = 1;
     double bits, mantissa, bias, largest;
-    enum mase_ox_way way;
+    enum mase_ox_rounding rounding;
     static const char *const told[] = { "has_inf", "has_nan", "has_subnormal", "signed" };
     for (size_t k = 0; k < sizeof told / sizeof *told; k++)
         (void)mase_ox_attr_int(im, told[k], 0); /* read, but the largest value alone decides */
     const bool saturates = mase_ox_attr_int(im, "saturation", 1) != 0;
-    if (!x || !read_rounding(im, "ROUND", &way) || !known_number(im, 2, &bits) ||
+    if (!x || !read_rounding(im, "ROUND", &rounding) || !known_number(im, 2, &bits) ||
         !known_number(im, 3, &mantissa) || !known_number(im, 4, &bias) ||
         !known_number(im, 5, &largest) ||
-        !read_together(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
+        !read_broadcast(im, q, &at, &to, 1, &mase_ox_like(im, x)->shape))
         return im->status;
-    const double told_of[] = { bits, mantissa, bias };
+    const double fields[] = { bits, mantissa, bias };
     for (int k = 0; k < 3; k++)
-        if (!(fabs(told_of[k]) <= 1024) || told_of[k] != rint(told_of[k]))
+        if (!(fabs(fields[k]) <= 1024) || fields[k] != rint(fields[k]))
             return mase_ox_fail(im, MASE_EUNSUPPORTED,
-                                "input %d, %g, is no whole number of up to 1024", k + 2,
-                                told_of[k]);
+                                "input %d, %g, is no whole number of up to 1024", k + 2, fields[k]);
     const char *specials = specials_of(bits, mantissa, bias, largest);
-    if (!saturates || !specials || !mase_ox_direction(way))
+    if (!saturates || !specials || !mase_ox_direction(rounding))
         return mase_ox_fail(
             im, MASE_EUNSUPPORTED,
             "only saturation, a largest value of a usual kind, and other modes than CEIL "
@@ -348,7 +348,7 @@ OX_RULE(float_quant)
     mase_value_push(a, v, mase_value_int(a, (int64_t)bias));
     mase_value_push(a, v, mase_value_string(a, specials));
     mase_value_push(a, v, mase_value_string(a, "saturate"));
-    mase_value_push(a, v, mase_value_string(a, mase_ox_direction(way)));
+    mase_value_push(a, v, mase_value_string(a, mase_ox_direction(rounding)));
     struct mase_err inner = { 0 };
     if (mase_format_from_list(&q->format, MASE_QUANT_minifloat, v, &inner))
         return mase_ox_fail(im, inner.status, "%s", inner.msg);

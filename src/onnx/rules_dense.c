@@ -60,10 +60,10 @@ static bool keeps_bias(struct mase_ox_import *im, struct mase_ox_value *data,
 
 /* The operand that the next node adds to the result, one number for each output: a vector, or for a
  * convolution one with trailing dimensions of length 1. */
-static struct mase_ox_value *bias_behind(struct mase_ox_import *im, struct mase_ox_value *data,
-                                         struct mase_ox_value *weight,
-                                         const struct mase_onnx_node *add, int64_t outputs,
-                                         int spatial)
+static struct mase_ox_value *bias_after(struct mase_ox_import *im, struct mase_ox_value *data,
+                                        struct mase_ox_value *weight,
+                                        const struct mase_onnx_node *add, int64_t outputs,
+                                        int spatial)
 {
     const char *own = im->node->output.items[0];
     if (!add || add->input.count != 2)
@@ -147,7 +147,7 @@ OX_RULE(gemm)
     const struct mase_onnx_node *add = only_use(im, "Add");
     struct mase_ox_value *b = NULL;
     if (!c && alpha == 1.0 && !ta && weight_fits(im, w, 2) && is_data(im, x))
-        b = bias_behind(im, x, w, add, shape_of(im, w)->dim[tb ? 0 : 1], 0);
+        b = bias_after(im, x, w, add, shape_of(im, w)->dim[tb ? 0 : 1], 0);
     struct mase_node *y =
         mase_ox_gemm(im, x, w, b ? b : c, alpha, b ? 1.0 : beta, ta != 0, tb != 0);
     if (b && y)
@@ -171,7 +171,7 @@ OX_RULE(matmul)
         return im->status ? im->status : mase_ox_fail(im, MASE_EVALUE, "an operand is missing");
     const struct mase_onnx_node *add = only_use(im, "Add");
     if (weight_fits(im, w, 2) && is_data(im, a))
-        b = bias_behind(im, a, w, add, shape_of(im, w)->dim[1], 0);
+        b = bias_after(im, a, w, add, shape_of(im, w)->dim[1], 0);
     struct mase_node *y = mase_ox_matmul(im, a, w, b);
     if (b && y)
         mase_ptrmap_put(&im->absorbed, &im->arena, add, y);
@@ -412,7 +412,7 @@ OX_RULE(conv)
                          *behind = NULL;
     const struct mase_onnx_node *add = only_use(im, "Add");
     if (x && w && !b && weight_fits(im, w, shape_of(im, w)->rank) && is_data(im, x))
-        behind = bias_behind(im, x, w, add, shape_of(im, w)->dim[0], shape_of(im, w)->rank - 2);
+        behind = bias_after(im, x, w, add, shape_of(im, w)->dim[0], shape_of(im, w)->rank - 2);
     struct mase_node *y = mase_ox_conv(im, x, w, behind ? behind : b);
     if (behind && y)
         mase_ptrmap_put(&im->absorbed, &im->arena, add, y);

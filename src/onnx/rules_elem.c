@@ -339,7 +339,7 @@ OX_RULE(clip)
                               : EMIT(im, MASE_OP_clamp, ARG_NODE(x), low, high);
     if (mase_ox_out(im, 0, y) == MASE_OK && low.kind == MASE_ARG_FLOAT &&
         high.kind == MASE_ARG_FLOAT)
-        mase_ox_remember_cut(im, low.f, high.f);
+        mase_ox_remember_clip(im, low.f, high.f);
     return im->status;
 }
 
