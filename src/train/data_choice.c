@@ -70,8 +70,8 @@ static const char *list(struct mase_arena *a, const char *const *names, int n)
     return n > SHOWN ? mase_arena_printf(a, "%s and %d more", text, n - SHOWN) : text;
 }
 
-static void tell_columns(const struct mase_data_choice *c, const struct mase_dataset *d,
-                         const struct mase_checkpoint_info *info)
+static void log_columns(const struct mase_data_choice *c, const struct mase_dataset *d,
+                        const struct mase_checkpoint_info *info)
 {
     const struct mase_data_columns *now = &mase_dataset_info(d)->columns, *was = &info->columns;
     struct mase_data_columns same_label = *now;
@@ -343,7 +343,7 @@ static bool is_same_data(const struct mase_data_choice *c, const struct mase_dat
 }
 
 /* Log where the numbers of a given scaling come from. */
-static void say_scaling(const struct mase_data_choice *c, const struct mase_dataset *d,
+static void log_scaling(const struct mase_data_choice *c, const struct mase_dataset *d,
                         const struct mase_checkpoint_info *info)
 {
     const enum mase_scale done = mase_dataset_info(d)->scale;
@@ -379,7 +379,7 @@ enum mase_status mase_dataset_open_for(struct mase_dataset **d, const struct mas
         *d = NULL;
         return st;
     }
-    tell_columns(c, *d, info);
-    say_scaling(c, *d, info);
+    log_columns(c, *d, info);
+    log_scaling(c, *d, info);
     return MASE_OK;
 }

@@ -130,8 +130,8 @@ enum { START_SAMPLES = 2048 };
 
 /* Mark steps at 0 or below as unset, which older releases could train to: no gradient moves them
  * back. */
-static int64_t forget_lost(const struct mase_trainer *t, const struct mase_node *n,
-                           enum mase_operand o)
+static int64_t reset_lost(const struct mase_trainer *t, const struct mase_node *n,
+                          enum mase_operand o)
 {
     const struct mase_quant *q = mase_node_quant(n);
     const struct mase_format *f = q && !q->bypass ? q->operand[o] : NULL;
@@ -155,7 +155,7 @@ static bool has_unset(const struct mase_trainer *t)
     bool unset = false;
     for (const struct mase_node *n = t->trained->first; n; n = n->next)
         for (int o = 0; o < MASE_OPERAND_COUNT; o++)
-            unset |= forget_lost(t, n, (enum mase_operand)o) > 0;
+            unset |= reset_lost(t, n, (enum mase_operand)o) > 0;
     for (int i = 0; i < t->plan->weight_count; i++)
         unset |=
             t->plan->weight[i].param->init == MASE_INIT_UNSET && isnan(t->plan->weight[i].x[0]);
@@ -337,7 +337,7 @@ static void judge(struct mase_trainer *t, struct mase_train_epoch *e)
         s->waited++;
     }
     if (mase_streq(t->opts.schedule, "plateau") && s->batch == 0) /* the epoch is complete */
-        mase_train_judge_plateau(s, &t->opts);
+        mase_train_check_plateau(s, &t->opts);
 }
 
 static const char *reason_to_stop(const struct mase_trainer *t)

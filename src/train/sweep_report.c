@@ -219,7 +219,7 @@ bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_poi
 
 /* The points along one axis, for the lines of a chart: a line starts at each configuration whose
  * index on that axis is 0. */
-struct cut {
+struct axis_curves {
     int axis, length,
         stride;   /* axis: -1 for none; stride: distance between neighbours in s->points */
     int values;   /* values of the axis; the plain network, if it is the last, is not a point of the
@@ -230,10 +230,10 @@ struct cut {
     int *order; // (length) index of the value at x
 };
 
-static struct cut longest_cut(const struct mase_sweep *s)
+static struct axis_curves longest_axis(const struct mase_sweep *s)
 {
     const int seeds = mase_sweep_seed_axis(s);
-    struct cut c = { .axis = -1, .length = 1, .stride = 1 };
+    struct axis_curves c = { .axis = -1, .length = 1, .stride = 1 };
     for (int i = 0; i < s->axis_count; i++) {
         const bool formats = s->axes[i].network && !mase_streq(s->axes[i].key, "model");
         const int count = s->axes[i].values->count;
@@ -251,7 +251,7 @@ static struct cut longest_cut(const struct mase_sweep *s)
 }
 
 /* Numbers in ascending order, names as they were given. */
-static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_arena *a)
+static void order_axis(struct axis_curves *c, const struct mase_sweep *s, struct mase_arena *a)
 {
     const struct mase_value *values = c->axis >= 0 ? s->axes[c->axis].values : NULL;
     c->x = mase_new_array(a, double, (size_t)c->length);
@@ -268,7 +268,7 @@ static void order_cut(struct cut *c, const struct mase_sweep *s, struct mase_are
 }
 
 /* The options that distinguish this line from the others. */
-static const char *others_of(const struct mase_sweep *s, const struct cut *c, int first,
+static const char *others_of(const struct mase_sweep *s, const struct axis_curves *c, int first,
                              struct mase_arena *a)
 {
     struct mase_str text = { 0 };
@@ -285,23 +285,24 @@ static const char *others_of(const struct mase_sweep *s, const struct cut *c, in
 }
 
 /* The name of a line; beside the line of the plain network, never empty. */
-static const char *line_name(const struct mase_sweep *s, const struct cut *c, int first,
-                             struct mase_arena *a)
+static const char *series_name(const struct mase_sweep *s, const struct axis_curves *c, int first,
+                               struct mase_arena *a)
 {
     const char *others = others_of(s, c, first, a);
     return *others || c->length == c->values ? others : "quantised";
 }
 
 /* The quantity to show: accuracy for an axis of formats, the loss for options of training. */
-static size_t measure(const struct cut *c)
+static size_t measure(const struct axis_curves *c)
 {
     return c->formats ? offsetof(struct mase_sweep_result, test_score)
                       : offsetof(struct mase_sweep_result, val_loss);
 }
 
 /* A horizontal line for the plain network, beside the line that begins at `first`. */
-static struct mase_plot_series make_level(const struct mase_sweep *s, const struct cut *c,
-                                          int first, struct mase_arena *a)
+static struct mase_plot_series make_level_series(const struct mase_sweep *s,
+                                                 const struct axis_curves *c, int first,
+                                                 struct mase_arena *a)
 {
     const char *name = others_of(s, c, first, a);
     double *y = mase_new_array(a, double, (size_t)c->length);
@@ -315,8 +316,8 @@ static struct mase_plot_series make_level(const struct mase_sweep *s, const stru
                                       .dashed = true };
 }
 
-static struct mase_plot_series make_line(const struct mase_sweep *s, const struct cut *c, int first,
-                                         struct mase_arena *a)
+static struct mase_plot_series make_series(const struct mase_sweep *s, const struct axis_curves *c,
+                                           int first, struct mase_arena *a)
 {
     double *y = mase_new_array(a, double, (size_t)c->length);
     double *spread = mase_new_array(a, double, (size_t)c->length);
@@ -326,14 +327,14 @@ static struct mase_plot_series make_line(const struct mase_sweep *s, const struc
         y[i] = v.mean;
         spread[i] = v.deviation;
     }
-    return (struct mase_plot_series){ .name = line_name(s, c, first, a),
+    return (struct mase_plot_series){ .name = series_name(s, c, first, a),
                                       .x = c->x,
                                       .y = y,
                                       .n = c->length,
                                       .spread = mase_sweep_has_seeds(s) ? spread : NULL };
 }
 
-static const char *const *category_names(const struct mase_sweep *s, const struct cut *c,
+static const char *const *category_names(const struct mase_sweep *s, const struct axis_curves *c,
                                          struct mase_arena *a)
 {
     const char **names = mase_new_array(a, const char *, (size_t)c->length);
@@ -347,7 +348,8 @@ static const char *const *category_names(const struct mase_sweep *s, const struc
     return names;
 }
 
-static const char *y_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
+static const char *y_label(const struct mase_sweep *s, const struct axis_curves *c,
+                           struct mase_arena *a)
 {
     const char *what = c->formats ? mase_arena_printf(a, "test %s", mase_sweep_task(s)->score_title)
                                   : "validation loss";
@@ -357,7 +359,8 @@ static const char *y_label(const struct mase_sweep *s, const struct cut *c, stru
 }
 
 /* The label of the x axis, and what its points are means of. */
-static const char *x_label(const struct mase_sweep *s, const struct cut *c, struct mase_arena *a)
+static const char *x_label(const struct mase_sweep *s, const struct axis_curves *c,
+                           struct mase_arena *a)
 {
     const char *key = c->axis >= 0 ? s->axes[c->axis].key : NULL;
     if (!mase_sweep_has_seeds(s))
@@ -368,23 +371,23 @@ static const char *x_label(const struct mase_sweep *s, const struct cut *c, stru
 
 struct mase_plot mase_sweep_plot(const struct mase_sweep *s, struct mase_arena *a)
 {
-    struct cut c = longest_cut(s);
-    order_cut(&c, s, a);
-    struct mase_plot_series *lines =
+    struct axis_curves c = longest_axis(s);
+    order_axis(&c, s, a);
+    struct mase_plot_series *series =
         mase_new_array(a, struct mase_plot_series, 2 * (size_t)(s->count / c.values));
     int n = 0;
     for (int i = 0; i < s->count; i++) {
         if (i / c.stride % c.values != 0 || !mase_sweep_is_first_seed(s, i))
             continue;
-        lines[n++] = make_line(s, &c, i, a);
+        series[n++] = make_series(s, &c, i, a);
         if (c.length < c.values)
-            lines[n++] = make_level(s, &c, i, a);
+            series[n++] = make_level_series(s, &c, i, a);
     }
     const double least = c.x[0], most = c.x[c.length - 1];
     return (struct mase_plot){
         .x_label = x_label(s, &c, a),
         .y_label = y_label(s, &c, a),
-        .series = lines,
+        .series = series,
         .count = n,
         .log_x = c.numeric && least > 0 && most / least >= 16,
         .categories = c.numeric ? NULL : category_names(s, &c, a),

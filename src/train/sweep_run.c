@@ -156,8 +156,8 @@ void mase_sweep_label(struct mase_str *out, const struct mase_sweep *s,
 /* Progress display, shared by the threads: use in a critical section only. */
 struct display {
     struct mase_progress bar;
-    int64_t epochs;         /* done in all configurations */
-    struct mase_err untold; /* the first failure to display; no status: none */
+    int64_t epochs;          /* done in all configurations */
+    struct mase_err failure; /* the first failure to display; no status: none */
 };
 
 struct job {
@@ -362,7 +362,7 @@ static void run_point(struct mase_sweep *s, struct mase_sweep_point *p, struct d
     struct finishing f = { &job, mase_guarded_part(guard, train_point, &job, &p->failure) };
 #pragma omp critical(mase_sweep_display)
     if (mase_guarded_part(guard, finish, &f, &p->failure))
-        display->untold = p->failure;
+        display->failure = p->failure;
 }
 
 /* Count the configurations without a stored result, and their epochs. */
@@ -419,7 +419,7 @@ enum mase_status mase_sweep_run(struct mase_sweep *s, struct mase_err *err)
         if (!s->points[i].done)
             run_point(s, &s->points[i], &display, guard);
     }
-    (void)mase_guard_propagate(display.untold.status, &display.untold);
+    (void)mase_guard_propagate(display.failure.status, &display.failure);
     mase_progress_end(&display.bar);
     return report_failures(s, err);
 }

@@ -184,7 +184,7 @@ struct mase_table mase_sweep_fixed_table(const struct mase_sweep *s, struct mase
 }
 
 /* Options that readers expect, and those that differ from their defaults. */
-static bool is_worth_saying(const char *key, const char *value)
+static bool should_report(const char *key, const char *value)
 {
     static const char *const always[] = { "training_optimizer", "learning_rate", "max_epochs",
                                           "batch_size", "seed" };
@@ -210,7 +210,7 @@ void mase_sweep_fixed(struct mase_str *out, const struct mase_sweep *s)
     struct mase_arena a = { 0 };
     const struct mase_table t = mase_sweep_fixed_table(s, &a);
     for (int i = 0; i < t.rows; i++)
-        if (is_worth_saying(t.cell[2 * i], t.cell[2 * i + 1]))
+        if (should_report(t.cell[2 * i], t.cell[2 * i + 1]))
             mase_str_printf(out, "%s%s %s", out->len ? ", " : "", t.cell[2 * i], t.cell[2 * i + 1]);
     mase_arena_release(&a);
 }
