@@ -103,7 +103,7 @@ int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
                           const struct mase_graph *g);
 /* Replace p->q by q, values that another program rounded, and measure those. False when the shapes
  * differ. */
-bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q);
+bool mase_quantised_check(struct mase_quantised *p, const struct mase_tensor *q);
 
 MASE_API_END
 

@@ -77,7 +77,7 @@ struct mase_pass_env {
     struct mase_sheets
         *sheets;       /* printer of tables; NULL: tables go to out, each in its own style */
     int threads;       /* number of threads to use, 0: one. Results do not depend on it */
-    bool rehearsal;    /* a dry run that only looks for errors: nothing is calibrated */
+    bool dry_run;      /* only look for errors; nothing is calibrated */
     const char *again; /* suffix of names in a repeated run of a pass: "_2" for the second; NULL:
                           first run */
     const struct mase_pass *pass; /* the pass that runs */

@@ -17,7 +17,7 @@ static void add_options(struct mase_arena *a, struct mase_value *top,
     const struct mase_cli *c = f->c;
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
         if (!(mase_cli_options[i].flags & MASE_CLI_KEY) ||
-            !mase_cli_is_said(c, (enum mase_cli_option_id)i))
+            !mase_cli_is_given(c, (enum mase_cli_option_id)i))
             continue;
         if (i == MASE_CLI_load_name || i == MASE_CLI_load_type || i == MASE_CLI_map ||
             i == MASE_CLI_load_key || i == MASE_CLI_strict || i == MASE_CLI_model)

@@ -59,7 +59,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err) MASE_M
 /* Set the value that the run found for an option, without marking it as typed. */
 void mase_cli_settle(struct mase_cli *c, enum mase_cli_option_id id, struct mase_value *v);
 /* Is the option given by the user, or settled by the run? */
-bool mase_cli_is_said(const struct mase_cli *c, enum mase_cli_option_id id);
+bool mase_cli_is_given(const struct mase_cli *c, enum mase_cli_option_id id);
 /* Set the option --dataset from an operand. */
 enum mase_status mase_cli_name_dataset(struct mase_cli *c, const char *name,
                                        struct mase_err *err) MASE_MUST_CHECK;

@@ -42,7 +42,7 @@ static enum mase_status choose(struct mase_work_choice *o, struct mase_cli *c, c
 static void tell_weights(const struct mase_opened *n, const struct mase_cli *c)
 {
     if (n->graph && (n->choice.weights || n->source == MASE_WEIGHTS_SEED))
-        mase_cli_tell_weights(c, n->graph, n->weights);
+        mase_cli_log_weights(c, n->graph, n->weights);
     else if (n->graph)
         mase_cli_warn_of_weights(n->graph);
 }

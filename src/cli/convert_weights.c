@@ -77,12 +77,12 @@ static bool contains(const struct mase_obj *o, const struct mase_obj *wanted)
 }
 
 /* Names of what is dropped, for the log. */
-struct left_out {
+struct dropped {
     struct mase_str names;
     int count;
 };
 
-static void leave_out(struct left_out *l, const char *name, size_t len)
+static void drop(struct dropped *l, const char *name, size_t len)
 {
     enum { SHOWN = 6 };
     if (l->count++ < SHOWN) {
@@ -93,7 +93,7 @@ static void leave_out(struct left_out *l, const char *name, size_t len)
     }
 }
 
-static void tell(struct left_out *l, const char *out, const char *why)
+static void tell(struct dropped *l, const char *out, const char *why)
 {
     if (l->count)
         mase_warn("%s %s: left out %s", out, why, mase_str_text(&l->names));
@@ -101,19 +101,19 @@ static void tell(struct left_out *l, const char *out, const char *why)
 }
 
 /* Log what of root is dropped: everything but the state dict and metadata that can be kept. */
-static void tell_left_out(const struct mase_obj *root, const struct mase_obj *dict,
-                          bool metadata_kept, const char *out)
+static void log_dropped(const struct mase_obj *root, const struct mase_obj *dict,
+                        bool metadata_kept, const char *out)
 {
-    struct left_out l = { 0 };
+    struct dropped l = { 0 };
     for (int i = 0; root->kind == MASE_OBJ_DICT && i < root->count; i++) {
         const struct mase_obj *key = root->keys[i], *item = root->items[i];
         const bool kept = root == dict ? item->kind == MASE_OBJ_TENSOR
                                        : contains(item, dict) ||
                                              (metadata_kept && mase_obj_is_text(key, "metadata"));
         if (!kept && key->kind == MASE_OBJ_TEXT)
-            leave_out(&l, key->text, key->len);
+            drop(&l, key->text, key->len);
         else if (!kept)
-            leave_out(&l, mase_obj_kind_names[key->kind], strlen(mase_obj_kind_names[key->kind]));
+            drop(&l, mase_obj_kind_names[key->kind], strlen(mase_obj_kind_names[key->kind]));
     }
     tell(&l, out, "holds tensors alone");
 }
@@ -153,11 +153,11 @@ static bool is_list(const struct mase_obj *o)
 /* Remove objects of unknown classes, which cannot be written: from dicts with their keys; elsewhere
  * None replaces them. */
 static const struct mase_obj *without_objects(struct mase_arena *a, const struct mase_obj *o,
-                                              struct left_out *l)
+                                              struct dropped *l)
 {
     struct mase_obj *copy = (struct mase_obj *)o;
     if (o->kind == MASE_OBJ_OPAQUE) {
-        leave_out(l, o->type, strlen(o->type));
+        drop(l, o->type, strlen(o->type));
         return mase_obj_none(a);
     }
     if (is_list(o)) {
@@ -183,7 +183,7 @@ static enum mase_status write_tree(struct bundle *b, struct mase_cli *c, const c
                                    struct mase_err *err)
 {
     struct mase_arena *a = &b->all.arena;
-    struct left_out l = { 0 };
+    struct dropped l = { 0 };
     if (state->dict) {
         take_state(&b->all, state->dict);
         MASE_TRY(rename_all(&b->all, c, in, err));
@@ -203,7 +203,7 @@ static enum mase_status write_tensors(struct bundle *b, struct mase_cli *c, cons
     const bool plain = is_plain(c, out);
     take_state(&b->all, state->dict);
     b->metadata = plain ? NULL : metadata_of(&b->all.arena, t->root);
-    tell_left_out(t->root, state->from, b->metadata && mase_tensors_keep_metadata(out), out);
+    log_dropped(t->root, state->from, b->metadata && mase_tensors_keep_metadata(out), out);
     if (plain && !mase_cli_has_renames(c)) {
         const bool lightning = mase_obj_get(t->root, "pytorch-lightning_version") != NULL;
         const char *gone = mase_tensors_unwrap(&b->all, lightning);
@@ -235,12 +235,12 @@ static enum mase_status from_torch(struct bundle *b, struct mase_cli *c, const c
 /* ---- other kinds of files ---- */
 
 /* Log metadata that is lost, except {"format": "pt"}. */
-static void tell_lost(const struct mase_value *metadata, const char *out)
+static void log_lost(const struct mase_value *metadata, const char *out)
 {
-    struct left_out l = { 0 };
+    struct dropped l = { 0 };
     for (int i = 0; i < metadata->count && !mase_tensors_keep_metadata(out); i++)
         if (!mase_streq(metadata->keys[i], "format"))
-            leave_out(&l, metadata->keys[i], strlen(metadata->keys[i]));
+            drop(&l, metadata->keys[i], strlen(metadata->keys[i]));
     tell(&l, out, "has no place for metadata");
 }
 
@@ -250,7 +250,7 @@ static enum mase_status from_tensors(struct mase_tensors *t, struct mase_cli *c,
     const struct mase_value *metadata = t->safetensors ? t->safetensors->metadata : NULL;
     MASE_TRY(rename_all(t, c, in, err));
     if (metadata)
-        tell_lost(metadata, out);
+        log_lost(metadata, out);
     return mase_tensors_write(t->items, t->count, metadata, out, err);
 }
 

@@ -74,7 +74,7 @@ enum mase_status mase_cli_find_model(const struct mase_model **m, struct mase_cl
     *m = mase_cli_named_model(c, w);
     if (mase_cli_value(c, MASE_CLI_dataset)->kind != MASE_NONE)
         return MASE_OK;
-    if (mase_cli_is_said(c, MASE_CLI_dataset) /* the value may be "NA" */ || !(*m)->dataset ||
+    if (mase_cli_is_given(c, MASE_CLI_dataset) /* the value may be "NA" */ || !(*m)->dataset ||
         w->weights) /* weights may be of other data */
         return mase_fail(err, MASE_EVALUE, "No model and/or dataset provided! These are required.");
     mase_info("No dataset is named: %s, the usual one of %s", (*m)->dataset, (*m)->name);

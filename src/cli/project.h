@@ -39,7 +39,7 @@ enum mase_status mase_cli_open_data(struct mase_dataset **d, struct mase_cli *c,
 enum mase_status mase_cli_fail_data(const struct mase_opened *w, enum mase_status failed,
                                     struct mase_err *err);
 /* Log that results are random, if they are. */
-void mase_cli_tell_draws(const struct mase_graph *g);
+void mase_cli_log_random(const struct mase_graph *g);
 
 /* ---- load_option.c ---- */
 
@@ -57,10 +57,10 @@ enum mase_status mase_cli_load_weights(struct mase_graph *g, struct mase_cli *c,
 /* ---- tell.c ---- */
 
 /* Log where the weights of g come from (from NULL: the seed); warn of infinite or NaN weights. */
-void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from);
+void mase_cli_log_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from);
 void mase_cli_warn_of_weights(const struct mase_graph *g);
 /* Warn once of options that the command does not use. */
-void mase_cli_tell_idle_options(const struct mase_cli *c);
+void mase_cli_warn_unused_options(const struct mase_cli *c);
 
 /* ---- project.c ---- */
 

@@ -169,6 +169,6 @@ enum mase_status mase_cli_quantise(struct mase_graph **g, struct mase_cli *c, st
         mase_info("Quantised, %s", formats);
     if (formats &&
         mase_cli_text(c, MASE_CLI_load_name)) /* weights are trained if --load names them */
-        mase_lost_log(*g, trained);
+        mase_rounding_loss_log(*g, trained);
     return MASE_OK;
 }

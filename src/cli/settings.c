@@ -296,7 +296,7 @@ enum mase_status mase_cli_merge(struct mase_cli *c, struct mase_err *err)
         }
     MASE_TRY(take_input_shape(c, err));
     if (c->command->kind >= MASE_CLI_ACTION)
-        mase_cli_tell_idle_options(c);
+        mase_cli_warn_unused_options(c);
     return MASE_OK;
 }
 
@@ -310,7 +310,7 @@ void mase_cli_settle(struct mase_cli *c, enum mase_cli_option_id id, struct mase
     c->setting[id].settled = v;
 }
 
-bool mase_cli_is_said(const struct mase_cli *c, enum mase_cli_option_id id)
+bool mase_cli_is_given(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
     return s->cmdline || s->file || s->settled;

@@ -112,7 +112,7 @@ static const char *const node_headers[] = { "Node",  "Kind",       "Calls",   "I
 static void add_training(struct job *j)
 {
     const struct mase_graph *g = j->net.graph;
-    mase_cli_tell_draws(g);
+    mase_cli_log_random(g);
     if (g->untrainable)
         mase_warn("it cannot be trained: %s", g->untrainable);
     if (!g->training)

@@ -147,7 +147,7 @@ static const char *path_to(struct mase_arena *a, const char *above, const struct
 
 /* Dictionaries with names get a row for each item; numbered states, long lists and contents of
  * objects do not. */
-static bool worth_opening(const struct mase_obj *o, int depth)
+static bool should_expand(const struct mase_obj *o, int depth)
 {
     if (o->kind == MASE_OBJ_OPAQUE)
         return false;
@@ -184,7 +184,7 @@ static void add_object(struct tree *t, const char *path, const struct mase_obj *
         add_state(t, path, o, &c, depth);
     else if (!is_container(o) || !o->count)
         add_row(t, path, o, printed(a, o));
-    else if (worth_opening(o, depth))
+    else if (should_expand(o, depth))
         for (int i = 0; i < o->count; i++)
             add_object(t, path_to(a, path, o, i), o->items[i],
                        depth + (o->kind == MASE_OBJ_DICT || !depth));

@@ -154,7 +154,8 @@ static bool has_auto(const struct mase_value *v)
     return found;
 }
 
-enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c, struct mase_err *err)
+enum mase_status mase_cli_need_weights(struct mase_graph *g, struct mase_cli *c,
+                                       struct mase_err *err)
 {
     const char *path = mase_cli_text(c, MASE_CLI_load_name);
     if (g->weights || !has_auto(mase_value_at(c->config, "passes.quantize")))
@@ -179,7 +180,7 @@ enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli 
         mase_value_set(&c->arena, c->config, "passes", mase_value_copy(&c->arena, passes));
         MASE_TRY(set_all(c, axes, count, k, err));
         out[k] = mase_graph_clone(base);
-        MASE_TRY(mase_cli_weigh(out[k], c, err));
+        MASE_TRY(mase_cli_need_weights(out[k], c, err));
         MASE_TRY(mase_cli_apply_formats(&out[k], c, w, err));
     }
     mase_value_set(&c->arena, c->config, "passes", passes);

@@ -49,7 +49,7 @@ static const char *as_typed(const char *path)
     return path;
 }
 
-void mase_cli_tell_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from)
+void mase_cli_log_weights(const struct mase_cli *c, const struct mase_graph *g, const char *from)
 {
     struct tally t = { 0 };
     mase_graph_each_param(g, count_param, &t);
@@ -92,7 +92,7 @@ static bool is_harmless(enum mase_cli_option_id id, const struct mase_value *v)
 
 /* Is a given option unused? From the command line: by this command; from a file, which serves
  * several commands: by any. */
-static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
+static bool is_unused(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
     const struct mase_cli_option *o = &mase_cli_options[id];
@@ -102,11 +102,11 @@ static bool is_idle(const struct mase_cli *c, enum mase_cli_option_id id)
     return ignored && !mase_value_equal(v, s->dflt) && !is_harmless(id, v);
 }
 
-static void tell_ignored(const struct mase_cli *c)
+static void warn_ignored(const struct mase_cli *c)
 {
     struct mase_str list = { 0 };
     for (int i = 0; i < MASE_CLI_COUNT; i++) {
-        if (!is_idle(c, (enum mase_cli_option_id)i))
+        if (!is_unused(c, (enum mase_cli_option_id)i))
             continue;
         mase_str_printf(&list, "%s%s = ", list.len ? ", " : "", mase_cli_options[i].key);
         mase_value_str(&list, mase_cli_value(c, (enum mase_cli_option_id)i));
@@ -147,7 +147,7 @@ static bool holds(const struct mase_value *v, const char *const *value)
     return met;
 }
 
-static void tell_condition(enum mase_cli_option_id id, enum mase_cli_option_id needs,
+static void warn_condition(enum mase_cli_option_id id, enum mase_cli_option_id needs,
                            const char *const *value)
 {
     struct mase_str list = { 0 };
@@ -158,7 +158,7 @@ static void tell_condition(enum mase_cli_option_id id, enum mase_cli_option_id n
     mase_str_release(&list);
 }
 
-static void tell_unmet(const struct mase_cli *c)
+static void warn_conditions(const struct mase_cli *c)
 {
     for (size_t i = 0; i < sizeof conditions / sizeof conditions[0]; i++) {
         const enum mase_cli_option_id id = conditions[i].id, needs = conditions[i].needs;
@@ -167,12 +167,12 @@ static void tell_unmet(const struct mase_cli *c)
         if (!mase_cli_command_uses(c->command, &mase_cli_options[id]) ||
             mase_value_equal(v, c->setting[id].dflt) || holds(mase_cli_value(c, needs), value))
             continue;
-        tell_condition(id, needs, value);
+        warn_condition(id, needs, value);
     }
 }
 
-void mase_cli_tell_idle_options(const struct mase_cli *c)
+void mase_cli_warn_unused_options(const struct mase_cli *c)
 {
-    tell_ignored(c);
-    tell_unmet(c);
+    warn_ignored(c);
+    warn_conditions(c);
 }

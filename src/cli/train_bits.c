@@ -150,7 +150,7 @@ static void add_operand(struct mase_str *out, const struct mase_train_epoch *e, 
         mase_str_printf(out, " (%.1f %% have none)", 100 * none / values);
 }
 
-void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e)
+void mase_cli_bits_print(struct mase_sheets *s, const struct mase_train_epoch *e)
 {
     struct mase_str text = { 0 };
     if (!isfinite(e->ebops))

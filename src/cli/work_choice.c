@@ -11,7 +11,7 @@
 /* ---- options to choices ---- */
 
 /* A report reads the record of a run, which contains defaults, as its file. */
-static bool is_said(const struct mase_cli *c, enum mase_cli_option_id id)
+static bool is_given(const struct mase_cli *c, enum mase_cli_option_id id)
 {
     const struct mase_cli_setting *s = &c->setting[id];
     return s->cmdline || s->settled || (s->file && !mase_value_equal(s->file, s->dflt));
@@ -35,7 +35,7 @@ struct mase_data_choice mase_cli_data_choice(struct mase_cli *c)
     };
     for (int w = 0; w < MASE_DATA_WORD_COUNT; w++) {
         choice.value[w] = mase_cli_value(c, mase_cli_data_ids[w]);
-        choice.said[w] = is_said(c, mase_cli_data_ids[w]);
+        choice.said[w] = is_given(c, mase_cli_data_ids[w]);
     }
     return choice;
 }
@@ -60,7 +60,7 @@ enum mase_status mase_cli_choose(struct mase_work_choice *o, struct mase_cli *c,
         .weights_at = load->at,
         .weights_type = mase_streq(type->s, "auto") ? NULL : type->s,
         .type_at = type->at,
-        .task = mase_cli_is_said(c, MASE_CLI_task) ? task->s : NULL,
+        .task = mase_cli_is_given(c, MASE_CLI_task) ? task->s : NULL,
         .task_at = task->at,
         .data = mase_cli_data_choice(c),
         .seconds = (double)mase_cli_value(c, MASE_CLI_trace_seconds)->i,
@@ -77,13 +77,13 @@ static void settle_task(struct mase_cli *c, const struct mase_checkpoint_info *t
     const struct mase_task *task = trained->task ? mase_task_find(trained->task) : NULL;
     if (!task)
         return;
-    if (!mase_cli_is_said(c, MASE_CLI_task))
+    if (!mase_cli_is_given(c, MASE_CLI_task))
         c->setting[MASE_CLI_task].dflt = mase_value_string(a, task->name);
-    if (mase_cli_task(c) != task || mase_cli_is_said(c, MASE_CLI_loss))
+    if (mase_cli_task(c) != task || mase_cli_is_given(c, MASE_CLI_loss))
         return;
     c->setting[MASE_CLI_loss].dflt =
         trained->loss ? mase_value_string(a, trained->loss) : mase_value_none(a);
-    if (!mase_cli_is_said(c, MASE_CLI_loss_delta))
+    if (!mase_cli_is_given(c, MASE_CLI_loss_delta))
         c->setting[MASE_CLI_loss_delta].dflt = mase_value_float(a, trained->loss_delta);
 }
 
@@ -122,7 +122,7 @@ enum mase_status mase_cli_build(struct mase_opened *w, struct mase_cli *c,
 {
     MASE_TRY(mase_work_build(w, data, err));
     if (w->source != MASE_WEIGHTS_SEED || !mase_cli_flag(c, MASE_CLI_resume))
-        mase_cli_tell_weights(c, w->graph, w->weights);
+        mase_cli_log_weights(c, w->graph, w->weights);
     return MASE_OK;
 }
 
@@ -150,7 +150,7 @@ enum mase_status mase_cli_match_data(const struct mase_data_info **data, struct 
     return MASE_OK;
 }
 
-void mase_cli_tell_draws(const struct mase_graph *g)
+void mase_cli_log_random(const struct mase_graph *g)
 {
     const struct mase_node *n = mase_graph_draws(g);
     if (n)

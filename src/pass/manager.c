@@ -170,7 +170,7 @@ static enum mase_status transform(struct mase_manager *m, struct mase_graph **g,
     forget_original(m);
     m->env.changed = 0;
     /* for comparison by other passes and here; in a dry run, here only */
-    const bool compared = !m->env.rehearsal || p->same_outputs;
+    const bool compared = !m->env.dry_run || p->same_outputs;
     struct mase_graph *before = compared ? mase_graph_clone(old) : NULL;
     if (p->same_outputs)
         was = mase_outputs(old, &m->env);
@@ -286,7 +286,7 @@ enum mase_status mase_manager_run_bound(struct mase_manager *m, struct mase_grap
     if (st)
         return fail_pass(st, p, run->at, err);
     /* a dry run has no report to complete */
-    const bool more = p->then && !m->env.rehearsal;
+    const bool more = p->then && !m->env.dry_run;
     return more ? mase_manager_run(m, g, p->then, NULL, err) : MASE_OK;
 }
 

@@ -56,7 +56,7 @@ int64_t mase_quantised_saturated(const struct mase_quantised *p, mase_outside_fn
     return outside;
 }
 
-bool mase_quantised_judge(struct mase_quantised *p, const struct mase_tensor *q)
+bool mase_quantised_check(struct mase_quantised *p, const struct mase_tensor *q)
 {
     if (!mase_error_measure(&p->error, p->x, q))
         return false;
@@ -150,7 +150,7 @@ int mase_quantised_params(struct mase_quantised **out, struct mase_arena *arena,
         const struct mase_rounding r = p->rounding;
         struct mase_tensor q = mase_tensor(arena, MASE_F32, &p->x->shape, true);
         mase_quantize(r.format, mase_f32(&q), mase_f32(p->x), &p->x->shape, r.role, r.sign);
-        (void)mase_quantised_judge(p, &q); /* cannot fail: equal shapes */
+        (void)mase_quantised_check(p, &q); /* cannot fail: equal shapes */
     }
     return count;
 }

@@ -21,12 +21,12 @@ typedef void mase_outside_fn(void *data, int64_t index);
 int64_t mase_quantised_saturated(const struct mase_quantised *p, mase_outside_fn *fn, void *data);
 
 /* How many weights and biases saturate, and how many become zero, in all and in parameters that
- * lose much (lost.c). NULL: g has no weights, or no formats round them. */
-struct mase_value *mase_lost_weights(struct mase_arena *a, const struct mase_graph *g);
+ * lose much (rounding_loss.c). NULL: g has no weights, or no formats round them. */
+struct mase_value *mase_rounding_loss(struct mase_arena *a, const struct mase_graph *g);
 /* That as a sentence, empty if nothing is lost; returns true if much is lost. */
-bool mase_lost_tell(struct mase_str *out, const struct mase_value *lost);
+bool mase_rounding_loss_describe(struct mase_str *out, const struct mase_value *lost);
 /* Log the sentence: as a warning if much is lost, unless the weights were trained quantised. */
-void mase_lost_log(const struct mase_graph *g, bool trained);
+void mase_rounding_loss_log(const struct mase_graph *g, bool trained);
 
 /* Bits per value of the layers that multiply (calculate_avg_bits.c), by the metadata of g. False:
  * there is no such layer. */

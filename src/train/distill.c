@@ -87,7 +87,7 @@ static enum mase_status make_teacher(struct mase_trainer *t, struct mase_err *er
     return make_plans(e, t, err);
 }
 
-enum mase_status mase_trainer_take_teacher(struct mase_trainer *t, struct mase_err *err)
+enum mase_status mase_trainer_make_teacher(struct mase_trainer *t, struct mase_err *err)
 {
     mase_trainer_write_weights(t);
     return make_teacher(t, err);

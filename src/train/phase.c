@@ -206,7 +206,7 @@ enum mase_status mase_trainer_begin_formats(struct mase_trainer *t, struct mase_
     if (s->epoch != t->opts.quantize_after || s->batch > 0)
         return MASE_OK;
     if (t->opts.distill > 0)
-        MASE_TRY(mase_trainer_take_teacher(t, err));
+        MASE_TRY(mase_trainer_make_teacher(t, err));
     if (t->opts.quantize_after == 0)
         return MASE_OK;
     s->best_loss = s->plateau_loss = INFINITY;

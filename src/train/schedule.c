@@ -156,7 +156,7 @@ double mase_train_lr(const struct mase_train_opts *o, const struct mase_train_at
     mase_bug("no schedule is called %s", o->schedule);
 }
 
-void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_train_opts *o)
+void mase_train_check_plateau(struct mase_train_state *s, const struct mase_train_opts *o)
 {
     if (s->val_loss < s->plateau_loss * (1 - 1e-4)) {
         s->plateau_loss = s->val_loss;

@@ -98,7 +98,7 @@ enum mase_status mase_trainer_begin_formats(struct mase_trainer *t,
                                             struct mase_err *err) MASE_MUST_CHECK;
 
 /* distill.c: make the present network, in float, the teacher. */
-enum mase_status mase_trainer_take_teacher(struct mase_trainer *t,
+enum mase_status mase_trainer_make_teacher(struct mase_trainer *t,
                                            struct mase_err *err) MASE_MUST_CHECK;
 void mase_trainer_drop_teacher(struct mase_trainer *t);
 mase_teach_fn mase_trainer_teach; /* data is the trainer */
@@ -128,7 +128,7 @@ double mase_trainer_lr(const struct mase_trainer *t);
 double mase_trainer_momentum(const struct mase_trainer *t); /* of the next step */
 /* Call after a validation: count epochs without improvement, and cut the rate at a plateau
  * (schedule.c). */
-void mase_train_judge_plateau(struct mase_train_state *s, const struct mase_train_opts *o);
+void mase_train_check_plateau(struct mase_train_state *s, const struct mase_train_opts *o);
 /* Before and after the optimiser's step with the flat parameters from..to. */
 void mase_trainer_prune_gradients(const struct mase_trainer *t, int64_t from, int64_t to);
 void mase_trainer_prune_weights(const struct mase_trainer *t, int64_t from, int64_t to);

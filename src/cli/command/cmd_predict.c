@@ -377,7 +377,7 @@ static enum mase_status predict(struct job *j, struct mase_err *err)
         .seed = (uint64_t)mase_cli_value(j->c, MASE_CLI_seed)->i,
         .scaling = j->table || mase_cli_flag(j->c, MASE_CLI_raw) ? &j->work.trained.scaling : NULL,
     };
-    mase_cli_tell_draws(j->work.graph);
+    mase_cli_log_random(j->work.graph);
     MASE_TRY(mase_predictor_new(&j->predictor, j->work.graph, &j->data.sample, &opts, err));
     const struct mase_shape result = mase_predictor_result(j->predictor);
     struct mase_shape shape = { result.rank + 1, { n } };

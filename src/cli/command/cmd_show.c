@@ -37,7 +37,7 @@ const char *const mase_show_stats[MASE_SHOW_STATS] = { "Min", "Max",        "Mea
 
 struct moments {
     double min, max, mean, std;
-    int64_t strange; /* infinite or NaN; the statistics are over the others */
+    int64_t not_finite; /* infinite or NaN; the statistics are over the others */
     int64_t zeros;
 };
 
@@ -49,7 +49,7 @@ static struct moments measure(const struct mase_tensor *x)
     for (int64_t i = 0; i < n; i++) {
         const double v = mase_tensor_get(x, i);
         if (!isfinite(v)) {
-            m.strange++;
+            m.not_finite++;
             continue;
         }
         m.zeros += v == 0;
@@ -57,13 +57,13 @@ static struct moments measure(const struct mase_tensor *x)
         m.max = fmax(m.max, v);
         sum += v;
     }
-    m.mean = sum / (double)(n - m.strange);
+    m.mean = sum / (double)(n - m.not_finite);
     const double widest = fmax(m.max - m.mean, m.mean - m.min); /* its square may overflow */
     for (int64_t i = 0; i < n && widest > 0; i++) {
         const double d = (mase_tensor_get(x, i) - m.mean) / widest;
         squares += isfinite(d) ? d * d : 0;
     }
-    m.std = widest * sqrt(squares / (double)(n - m.strange));
+    m.std = widest * sqrt(squares / (double)(n - m.not_finite));
     return m;
 }
 
@@ -73,9 +73,9 @@ void mase_show_set_stats(struct mase_table *t, int row, int column, const struct
         return;
     const struct moments m = measure(x);
     const double value[] = { m.min, m.max, m.mean, m.std };
-    for (int i = 0; i < 4 && m.strange < mase_tensor_count(x); i++)
+    for (int i = 0; i < 4 && m.not_finite < mase_tensor_count(x); i++)
         mase_cli_set_error(t, row, column + i, value[i]);
-    mase_table_setf(t, row, column + 4, "%" PRId64, m.strange);
+    mase_table_setf(t, row, column + 4, "%" PRId64, m.not_finite);
     mase_table_setf(t, row, column + 5, "%" PRId64, m.zeros);
 }
 
@@ -124,7 +124,7 @@ static enum mase_status show_project(struct mase_show *s, struct mase_err *err)
 }
 
 /* The weights file of a folder of Hugging Face; any other word is returned. */
-static const char *weights_behind(struct mase_arena *a, const char *word)
+static const char *huggingface_weights(struct mase_arena *a, const char *word)
 {
     const bool alone = mase_is_dir(word) && !mase_network_in(a, word);
     const char *inside = alone ? mase_weights_in(a, word) : NULL;
@@ -133,7 +133,7 @@ static const char *weights_behind(struct mase_arena *a, const char *word)
 
 static enum mase_status show_file(struct mase_show *s, struct mase_err *err)
 {
-    s->word = weights_behind(&s->c->arena, s->word);
+    s->word = huggingface_weights(&s->c->arena, s->word);
     MASE_TRY(mase_file_kind_find(&s->kind, s->word, err));
     const char *network = mase_network_in(&s->c->arena, s->word);
     if (mase_is_dir(s->word) && network && !mase_streq(network, s->word))

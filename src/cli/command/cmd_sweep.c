@@ -77,10 +77,10 @@ static enum mase_status find_listed(struct mase_opened *w, struct mase_cli *c,
 }
 
 /* Find the models; for several, a combined one stands for them in the records. */
-static enum mase_status find_joint(struct job *j, struct mase_err *err)
+static enum mase_status find_combined(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    struct mase_model *joint = mase_new(a, struct mase_model);
+    struct mase_model *combined = mase_new(a, struct mase_model);
     const char *names = "";
     for (int i = 0; i < j->models->count; i++) {
         struct mase_work_choice o;
@@ -92,9 +92,9 @@ static enum mase_status find_joint(struct job *j, struct mase_err *err)
         MASE_TRY(mase_cli_find_model(&j->model, j->c, &j->works[i], err));
         names = mase_arena_printf(a, "%s%s%s", names, i ? ", " : "", o.model);
     }
-    *joint = *j->model;
-    joint->name = names;
-    j->model = joint;
+    *combined = *j->model;
+    combined->name = names;
+    j->model = combined;
     return MASE_OK;
 }
 
@@ -104,7 +104,7 @@ static enum mase_status find_models(struct job *j, struct mase_err *err)
     j->model_count = several ? j->models->count : 1;
     j->works = mase_new_array(&j->c->arena, struct mase_opened, (size_t)j->model_count);
     if (several)
-        return find_joint(j, err);
+        return find_combined(j, err);
     MASE_TRY(mase_cli_find_work(j->works, j->c, err));
     return mase_cli_find_model(&j->model, j->c, j->works, err);
 }
@@ -204,7 +204,7 @@ static enum mase_status give_formats(struct job *j, struct mase_err *err)
     j->networks = mase_new_array(&j->c->arena, struct mase_graph *, (size_t)j->network_count);
     for (int i = 0; i < j->model_count; i++) {
         j->networks[i] = mase_graph_clone(j->models_as_loaded[i]);
-        MASE_TRY(mase_cli_weigh(j->networks[i], j->c, err));
+        MASE_TRY(mase_cli_need_weights(j->networks[i], j->c, err));
         MASE_TRY(mase_cli_quantise(&j->networks[i], j->c, j->works, err));
     }
     return MASE_OK;
@@ -244,7 +244,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     MASE_TRY(mase_work_open_data(&j->data, j->works, err));
     j->sweep.data = j->data;
     MASE_TRY(open_networks(j, err));
-    mase_cli_tell_weights(c, j->networks[0], j->sweep.weights);
+    mase_cli_log_weights(c, j->networks[0], j->sweep.weights);
     j->sweep.data_variant = mase_cli_data_variant(c);
     return MASE_OK;
 }

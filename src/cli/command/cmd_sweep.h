@@ -27,8 +27,8 @@ enum mase_status mase_cli_set_axes(struct mase_cli_set_axis *axes, int *count, s
                                    struct mase_err *err) MASE_MUST_CHECK;
 /* If the configuration has "auto", give a network without weights those of --load, or initial ones
  * of the first seed, since calibration needs weights. */
-enum mase_status mase_cli_weigh(struct mase_graph *g, struct mase_cli *c,
-                                struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cli_need_weights(struct mase_graph *g, struct mase_cli *c,
+                                       struct mase_err *err) MASE_MUST_CHECK;
 /* Build a network for each combination, and one in float if the only axis has such a value; out is
  * large enough; the caller frees the graphs. */
 enum mase_status mase_cli_set_networks(struct mase_graph **out, struct mase_cli *c,

@@ -61,7 +61,7 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_match_inputs(&j->data, j->c, &j->work, err));
     j->began = mase_cli_graph_text(&j->c->arena, j->model, j->work.graph);
     MASE_TRY(mase_cli_quantise(&j->work.graph, j->c, &j->work, err));
-    mase_cli_tell_draws(j->work.graph);
+    mase_cli_log_random(j->work.graph);
     return MASE_OK;
 }
 
@@ -208,7 +208,7 @@ static struct mase_value *results(const struct job *j)
     mase_value_set(a, v, "test_loss_epoch", mase_value_measured(a, e->loss));
     mase_value_set(a, v, score_key(j), mase_value_measured(a, e->score));
     mase_evaluation_set(a, v, e, j->classes.names);
-    struct mase_value *lost = mase_lost_weights(a, j->work.graph);
+    struct mase_value *lost = mase_rounding_loss(a, j->work.graph);
     if (lost)
         mase_value_set(a, v, "rounded_weights", lost);
     return v;
@@ -264,7 +264,7 @@ static enum mase_status record(const struct job *j, struct mase_value *found, st
 }
 
 /* Warn if rows of the test split are among those trained on. */
-static void tell_seen(struct job *j)
+static void warn_of_trained_rows(struct job *j)
 {
     const double some = 0.01;
     const struct mase_split_rows rows = rows_of(j);
@@ -285,7 +285,7 @@ static void tell_seen(struct job *j)
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
     MASE_TRY(set_up(j, err));
-    tell_seen(j);
+    warn_of_trained_rows(j);
     mase_info("Testing model '%s'...", j->model->name);
     const struct mase_measure how = {
         .data = j->data,

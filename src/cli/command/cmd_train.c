@@ -75,7 +75,7 @@ static enum mase_status find_folders(struct job *j, struct mase_err *err)
 /* ---- checks before training ---- */
 
 /* Can the run be resumed? One that was stopped before its first checkpoint starts anew. */
-static bool goes_on(const struct job *j, const char *last)
+static bool can_resume(const struct job *j, const char *last)
 {
     if (!mase_cli_flag(j->c, MASE_CLI_resume))
         return false;
@@ -131,7 +131,7 @@ static void warn_of_ending(const struct mase_graph *g, const struct mase_objecti
 static enum mase_status set_up(struct job *j, struct mase_err *err)
 {
     const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
-    const bool again = goes_on(j, last);
+    const bool again = can_resume(j, last);
     MASE_TRY(mase_train_objective(&j->objective, &j->opts, err));
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
@@ -304,7 +304,7 @@ static struct mase_value *results(const struct job *j)
     set_float(a, v, "train_seconds", j->train_seconds);
     set_float(a, v, "samples_per_second",
               j->train_seconds > 0 ? (double)j->samples / j->train_seconds : 0);
-    struct mase_value *lost = mase_lost_weights(a, mase_trainer_graph(j->trainer));
+    struct mase_value *lost = mase_rounding_loss(a, mase_trainer_graph(j->trainer));
     if (lost)
         mase_value_set(a, v, "rounded_weights", lost);
     return v;
@@ -341,7 +341,7 @@ static void print_results(const struct job *j)
     mase_sheets_line(s, "%s on %s%s, validated on %lld rows", j->model->name, info->data.name,
                      mase_graph_is_quantised(mase_trainer_graph(j->trainer)) ? ", quantised" : "",
                      (long long)mase_dataset_split(j->data, MASE_SPLIT_VALIDATION).count);
-    mase_cli_bits_tell(s, &j->last);
+    mase_cli_bits_print(s, &j->last);
     if (info->notice)
         mase_sheets_line(s, "%s", info->notice);
 }
@@ -379,7 +379,7 @@ static enum mase_status finish(struct job *j, struct mase_err *err)
         mase_arena_printf(a, "%s on %s%s", j->model->name, mase_dataset_info(j->data)->data.name,
                           mase_dataset_info(j->data)->simulated ? " (simulated)" : "");
     if (j->last.step) {
-        mase_lost_log(mase_trainer_graph(j->trainer), true);
+        mase_rounding_loss_log(mase_trainer_graph(j->trainer), true);
         print_results(j);
     } else {
         mase_info("There was nothing left to train");

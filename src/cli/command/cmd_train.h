@@ -115,7 +115,7 @@ enum mase_status mase_cli_bits_events(struct mase_events *events, struct mase_ar
 void mase_cli_bits_set(struct mase_arena *a, struct mase_value *results,
                        const struct mase_train_epoch *e);
 /* Print a line about learned bits: "6219 EBOPs, weights of 1.23 bits (41.0 % have none), ..." */
-void mase_cli_bits_tell(struct mase_sheets *s, const struct mase_train_epoch *e);
+void mase_cli_bits_print(struct mase_sheets *s, const struct mase_train_epoch *e);
 
 /* Is this a data file, .csv or .h5, rather than an array of samples? */
 bool mase_cli_is_table(const char *path);

@@ -97,12 +97,12 @@ static enum mase_status build(struct job *j, struct mase_err *err)
 /* Dry run: run the transforms on a copy, silently and without files, up to a pass that loads a
  * graph or is a plugin's, which may have side effects. Errors appear before the first file is
  * written. */
-static enum mase_status rehearse(const struct job *j, struct mase_err *err)
+static enum mase_status dry_run(const struct job *j, struct mase_err *err)
 {
     struct mase_manager m = { .env = { .inputs = j->manager.env.inputs,
                                        .input_count = j->manager.env.input_count,
                                        .seed = j->manager.env.seed,
-                                       .rehearsal = true } };
+                                       .dry_run = true } };
     struct mase_graph *copy = mase_graph_clone(j->work.graph);
     const enum mase_log_level level = mase_log_get_level();
     const struct mase_pass_runs *runs = &j->c->passes;
@@ -160,7 +160,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     mase_info("Initialising dataset '%s'...", j->data->name);
     MASE_TRY(mase_work_read_scaling(&j->work, err));
     MASE_TRY(build(j, err));
-    MASE_TRY(rehearse(j, err));
+    MASE_TRY(dry_run(j, err));
     MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, false, err));
     mase_info("Project will be created at %s", j->project_dir);
     mase_info("Transforming model '%s'...", j->model->name);
@@ -168,7 +168,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
         mase_warn("the configuration has no pass; the network is saved as it is");
     const char *before = mase_cli_graph_text(a, j->model, j->work.graph);
     MASE_TRY(mase_manager_run_list(&j->manager, &j->work.graph, &j->c->passes, err));
-    mase_lost_log(j->work.graph, false);
+    mase_rounding_loss_log(j->work.graph, false);
     MASE_TRY(save(j, err));
     MASE_TRY(mase_cli_save_graph(a, before, j->transform_dir, j->manager.env.files, err));
     MASE_TRY(mase_make_dirs(mase_path_join(a, j->project_dir, "hardware"), err));

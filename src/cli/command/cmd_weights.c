@@ -37,7 +37,7 @@ static enum mase_status take_floats(struct job *j, struct mase_err *err)
             return lacks(&j->a, p, err);
         p->x = &x->tensor;
         const struct mase_tensor q = p->q;
-        if (!mase_quantised_judge(p, &q))
+        if (!mase_quantised_check(p, &q))
             return lacks(&j->a, p, err);
     }
     return MASE_OK;
@@ -51,7 +51,7 @@ static enum mase_status take_values(struct job *j, struct mase_err *err)
         for (int k = 0; k < j->b.tensors.count; k++)
             if (mase_streq(j->b.tensors.items[k].name, j->list[i].name))
                 q = &j->b.tensors.items[k].tensor;
-        if (!q || !mase_quantised_judge(&j->list[i], q))
+        if (!q || !mase_quantised_check(&j->list[i], q))
             return lacks(&j->b, &j->list[i], err);
     }
     return MASE_OK;

@@ -79,7 +79,7 @@ static enum mase_status load_initial(struct mase_graph **g, struct mase_report *
     const enum mase_status st = mase_work_load(&w, err);
     *g = w.graph;
     if (!st)
-        mase_cli_tell_weights(r->c, *g, w.weights);
+        mase_cli_log_weights(r->c, *g, w.weights);
     return st;
 }
 

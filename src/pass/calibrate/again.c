@@ -149,7 +149,7 @@ enum mase_status mase_calibrate_again(struct mase_graph *g, const char *pass,
 {
     if (!mase_graph_is_quantised(g))
         return mase_fail(err, MASE_EVALUE, "the network has no number formats: quantise it first");
-    if (env->rehearsal)
+    if (env->dry_run)
         return MASE_OK;
     MASE_TRY(need_float_weights(g, err));
     struct mase_graph *plain = without_formats(g);

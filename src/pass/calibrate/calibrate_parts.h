@@ -101,7 +101,8 @@ enum mase_status mase_cal_read(struct mase_cal_source *s, int count, struct mase
 const char *mase_cal_fixed(const struct mase_node *n);
 /* Give the module of n parameters of its own, and a bias if asked for; others that share the
  * parameters keep the old ones. */
-enum mase_status mase_cal_own(struct mase_node *n, bool bias, struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_cal_unshare(struct mase_node *n, bool bias,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Add to the bias of n, for each channel, the mean difference between the result of plain, in a
  * float graph, and that of n. largest: the largest number added. */
 enum mase_status mase_cal_correct(struct mase_node *n, struct mase_node *plain, int64_t rows,

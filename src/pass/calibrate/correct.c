@@ -58,7 +58,7 @@ static void add_means(void *data, const float *x, const struct mase_shape *shape
 
 /* ---- biases ---- */
 
-enum mase_status mase_cal_own(struct mase_node *n, bool bias, struct mase_err *err)
+enum mase_status mase_cal_unshare(struct mase_node *n, bool bias, struct mase_err *err)
 {
     struct mase_module *m = mase_node_module(n);
     const struct mase_arg yes = mase_arg_bool(true);
@@ -85,7 +85,7 @@ enum mase_status mase_cal_correct(struct mase_node *n, struct mase_node *plain, 
     *largest = 0;
     enum mase_status st = mase_collect_pair(graphs, taps, rows, env, err);
     if (!st)
-        st = mase_cal_own(n, true, err);
+        st = mase_cal_unshare(n, true, err);
     struct mase_tensor *b = st ? NULL : &mase_module_param(mase_node_module(n), "bias")->tensor;
     for (int64_t c = 0; !st && c < has.channels; c++) {
         const double lacks = (wanted.sum[c] - has.sum[c]) / (double)has.count;
@@ -100,7 +100,7 @@ enum mase_status mase_cal_copy_weights(struct mase_node *n, const struct mase_no
                                        struct mase_err *err)
 {
     const struct mase_module *m = mase_node_module(from);
-    MASE_TRY(mase_cal_own(n, mase_module_param(m, "bias") != NULL, err));
+    MASE_TRY(mase_cal_unshare(n, mase_module_param(m, "bias") != NULL, err));
     for (int i = 0; i < m->param_count; i++) {
         struct mase_param *p = mase_module_param(mase_node_module(n), m->params[i].name);
         memcpy(p->tensor.data, m->params[i].tensor.data,

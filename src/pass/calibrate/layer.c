@@ -141,7 +141,7 @@ enum mase_status mase_cal_gather(struct mase_cal_inputs *x, struct mase_node *n,
 enum mase_status mase_cal_refit(struct mase_node *n, const struct mase_cal_inputs *x,
                                 double damping, struct mase_err *err)
 {
-    MASE_TRY(mase_cal_own(n, false, err));
+    MASE_TRY(mase_cal_unshare(n, false, err));
     struct mase_tensor *t = weight_of(n);
     const int64_t out = t->shape.dim[0], in = x->in;
     struct mase_arena a = { 0 };
@@ -191,7 +191,7 @@ enum mase_status mase_cal_round(struct mase_node *n, const struct mase_cal_input
                                 double damping, double *nearest, double *fitted,
                                 struct mase_err *err)
 {
-    MASE_TRY(mase_cal_own(n, false, err));
+    MASE_TRY(mase_cal_unshare(n, false, err));
     struct mase_tensor *t = weight_of(n);
     const struct mase_rounding how = rounding(n, 'w');
     const int64_t out = t->shape.dim[0], in = x->in;

@@ -98,14 +98,14 @@ static int64_t last_of(const struct mase_shape *s, int dims)
 }
 
 /* The number of dimensions after that of the channels. */
-static int dims_behind(const struct mase_node *layer)
+static int dims_after(const struct mase_node *layer)
 {
     return layer->op == MASE_OP_linear ? 0 : weight_of(layer)->shape.rank - 2;
 }
 
 /* The values of a channel are adjacent runs in memory. The length of a run after node n, which
  * commutes with factors; 0: n mixes channels. */
-static int64_t run_behind(int64_t run, const struct mase_node *n)
+static int64_t run_after(int64_t run, const struct mase_node *n)
 {
     const int window = passing[passing_of(n)].window;
     const struct mase_shape *x = shape_of(n->inputs[0]), *y = shape_of(n);
@@ -121,21 +121,21 @@ static struct mase_node *next_layer(const struct mase_node *n, int64_t *run)
 {
     const struct mase_node *at = n;
     const struct mase_shape *y = shape_of(n);
-    *run = y ? last_of(y, dims_behind(n)) : 0;
+    *run = y ? last_of(y, dims_after(n)) : 0;
     while (at->user_count == 1) {
         struct mase_node *user = at->users[0];
         if (user->input_count != 1 || user->inputs[0] != at)
             return NULL;
         if (passing_of(user) < 0)
             return user;
-        *run = *run ? run_behind(*run, user) : 0;
+        *run = *run ? run_after(*run, user) : 0;
         at = user;
     }
     return NULL;
 }
 
 /* Do channels of the first layer, in runs of this length, match those of the second? */
-static bool meets(const struct pair *p, int64_t run)
+static bool channels_match(const struct pair *p, int64_t run)
 {
     const struct mase_tensor *a = weight_of(p->first), *b = weight_of(p->second);
     const struct mase_shape *x = shape_of(p->second->inputs[0]);
@@ -144,7 +144,7 @@ static bool meets(const struct pair *p, int64_t run)
         return false;
     if (p->second->op == MASE_OP_linear) /* a run has several features */
         return b->shape.dim[1] == channels * run;
-    return b->shape.dim[1] == channels && run == last_of(x, dims_behind(p->second));
+    return b->shape.dim[1] == channels && run == last_of(x, dims_after(p->second));
 }
 
 static int find_pairs(struct pair *pairs, const struct mase_graph *g)
@@ -155,7 +155,7 @@ static int find_pairs(struct pair *pairs, const struct mase_graph *g)
         if (reason_to_stay(n))
             continue;
         struct pair p = { n, next_layer(n, &run), 0 };
-        if (!p.second || reason_to_stay(p.second) || !meets(&p, run)) {
+        if (!p.second || reason_to_stay(p.second) || !channels_match(&p, run)) {
             mase_info("equalise: %s stays as it is: no layer behind it takes its channels alone",
                       n->name);
             continue;
@@ -228,8 +228,8 @@ static enum mase_status equalise(const struct pair *pairs, int count, const stru
     const double enough = 1e-3;
     double most = count ? INFINITY : 0;
     for (int i = 0; i < count; i++) {
-        MASE_TRY(mase_cal_own(pairs[i].first, false, err));
-        MASE_TRY(mase_cal_own(pairs[i].second, false, err));
+        MASE_TRY(mase_cal_unshare(pairs[i].first, false, err));
+        MASE_TRY(mase_cal_unshare(pairs[i].second, false, err));
     }
     for (int64_t round = 0; round < o->rounds && most > enough; round++) {
         most = 0;

@@ -39,7 +39,7 @@ static const char no_layer[] = "no linear or convolutional layer comes before or
 
 /* Batch norm normalises dimension 1: for a linear layer this must be the last, for a convolution
  * that of the channels. */
-static bool meets_channels(const struct mase_node *layer)
+static bool matches_channels(const struct mase_node *layer)
 {
     const struct mase_meta_arg *y =
         layer->meta ? mase_meta_result(layer->meta, "data_out_0") : NULL;
@@ -60,7 +60,7 @@ static const char *reason_to_keep(const struct mase_graph *g, const struct mase_
         return "it has number formats: fold before you quantise";
     if (!mase_module_param(norm, "running_mean") || n->mode == MASE_MODE_TRAIN)
         return "it goes by the statistics of the batch";
-    if (!meets_channels(layer))
+    if (!matches_channels(layer))
         return "its channels are not the features of the layer";
     return mase_module_param(m, "weight")->tensor.data ? NULL : "there are no weights";
 }

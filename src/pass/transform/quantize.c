@@ -188,7 +188,7 @@ static enum mase_status settle(struct mase_decision *list, struct mase_graph *g,
     if (c.keep)
         mase_calibrate_keep(list, g->node_count, env->scratch);
     const struct mase_decision *open = first_pending(list, g->node_count);
-    if (env->rehearsal || (!open && (c.keep || !(c.gptq || c.bias_correction))))
+    if (env->dry_run || (!open && (c.keep || !(c.gptq || c.bias_correction))))
         return MASE_OK;
     if (!env->samples && open)
         return fail_pending(open, err);
@@ -206,7 +206,7 @@ static enum mase_status apply(struct mase_graph *g, struct mase_rules *r,
     MASE_TRY(settle(list, g, o, env, err));
     mase_quantize_apply(g, list, g->node_count);
     MASE_TRY(mase_graph_learn(g, err));
-    struct mase_value *lost = env->rehearsal ? NULL : mase_lost_weights(mase_pass_arena(env), g);
+    struct mase_value *lost = env->dry_run ? NULL : mase_rounding_loss(mase_pass_arena(env), g);
     if (lost)
         mase_pass_note(env, "rounded_weights", lost);
     return MASE_OK;

@@ -765,7 +765,7 @@ static void mistakes_are_told(void **state)
     n.f.m.env.samples = NULL;
     FAILS(&n.f, "quantize", mase_arena_printf(a, section, "", "8"), 6, 22,
           "data_in_frac_width = \"auto\" is to be found on samples of a dataset");
-    n.f.m.env.rehearsal = true; /* the rest is right */
+    n.f.m.env.dry_run = true; /* the rest is right */
     RUN(&n.f, "quantize", mase_arena_printf(a, section, "", "8"));
     teardown(&n.f);
 }

@@ -209,9 +209,9 @@ static void weights_and_their_formats(void **state)
 
     const struct mase_tensor foreign = matrix(2, 2, (float[]){ 0.25f, -2.25f, 0.1f, NAN });
     const struct mase_tensor other = matrix(1, 4, w);
-    assert_true(mase_quantised_judge(&p[0], &foreign));
+    assert_true(mase_quantised_check(&p[0], &foreign));
     assert_int_equal(p[0].unrepresentable, 3);
-    assert_false(mase_quantised_judge(&p[0], &other));
+    assert_false(mase_quantised_check(&p[0], &other));
     mase_graph_free(g);
 }
 

@@ -156,7 +156,7 @@ static void a_plateau_cuts_the_rate(void **state)
         const struct mase_train_at at = { e, 7 * e, 7, s.cuts };
         check_near(mase_train_lr(&o, &at), rate[e], 1e-15, "plateau", e);
         s.val_loss = loss[e];
-        mase_train_judge_plateau(&s, &o);
+        mase_train_check_plateau(&s, &o);
     }
     o.lr_min = 0.004;
     check_near(mase_train_lr(&o, &(struct mase_train_at){ 9, 9, 1, 3 }), 0.004, 1e-15, "lowest", 9);

@@ -1,10 +1,9 @@
 /*
- * lost.c - what number formats take from weights and biases: values beyond their range, and values
- * below half a step, which become zero. Networks compute on without a word; accuracy is what is
- * missing.
+ * rounding_loss.c - what weights and biases lose by rounding: values beyond the range of their format
+ * saturate, values below half a step become zero. Both reduce accuracy without an error.
  *
- * A parameter loses much when the values that are cut or vanish took more than a share of its power
- * with them. Formats that learned their steps are left out there: cutting is what they chose.
+ * A parameter loses much if the values that saturate or vanish have more than a share of its power.
+ * Formats that learned their steps are not counted, since training chose what saturates.
  */
 #include <math.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static void set_counts(struct mase_arena *a, struct mase_value *v, const struct 
     mase_value_set(a, v, "rounded_to_zero", mase_value_int(a, l->zeroed));
 }
 
-struct mase_value *mase_lost_weights(struct mase_arena *a, const struct mase_graph *g)
+struct mase_value *mase_rounding_loss(struct mase_arena *a, const struct mase_graph *g)
 {
     struct mase_quantised *list;
     struct lost all = { 0 };
@@ -152,7 +151,7 @@ static void add_help(struct mase_str *out, const struct mase_value *most)
     mase_str_add(out, found ? " lets ch calibrate find what fits" : "; more bits may help");
 }
 
-bool mase_lost_tell(struct mase_str *out, const struct mase_value *lost)
+bool mase_rounding_loss_describe(struct mase_str *out, const struct mase_value *lost)
 {
     const int64_t of = lost ? number(lost, "values") : 0;
     if (!lost || (!number(lost, "saturated") && !number(lost, "rounded_to_zero")))
@@ -173,11 +172,11 @@ bool mase_lost_tell(struct mase_str *out, const struct mase_value *lost)
     return most->count > 0;
 }
 
-void mase_lost_log(const struct mase_graph *g, bool trained)
+void mase_rounding_loss_log(const struct mase_graph *g, bool trained)
 {
     struct mase_arena a = { 0 };
     struct mase_str text = { 0 };
-    const bool warns = mase_lost_tell(&text, mase_lost_weights(&a, g));
+    const bool warns = mase_rounding_loss_describe(&text, mase_rounding_loss(&a, g));
     if (warns && !trained)
         mase_warn("%s", mase_str_text(&text));
     else if (text.len)
