@@ -19,6 +19,7 @@
 #include <mase/evaluate.h>
 #include <mase/graph.h>
 #include <mase/study.h>
+#include <mase/train.h>
 #include <mase/value.h>
 
 MASE_API_BEGIN
@@ -79,14 +80,22 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
 
 /* Do trials train? */
 bool mase_search_trains(const struct mase_search *s);
-/* The network of a trial, trained if trials train, until another is asked for or evaluated. */
-enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
-                                     const struct mase_trial *t,
+/* The network of a trial, trained if trials train, until another is asked for. *info: what it was
+ * trained on; empty if it was not. */
+enum mase_status mase_search_network(struct mase_graph **g, struct mase_checkpoint_info *info,
+                                     struct mase_search *s, const struct mase_trial *t,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* Evaluate the network of a trial on a split that no trial was chosen by. */
+/* Evaluate that network on a split that no trial was chosen by. */
 enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,
-                                      const struct mase_trial *t, enum mase_split split,
-                                      struct mase_err *err) MASE_MUST_CHECK;
+                                      enum mase_split split, struct mase_err *err) MASE_MUST_CHECK;
+/* The arguments of the constructor of a trial's network, allocated in a; an empty table: none vary.
+ */
+struct mase_value *mase_search_arguments(struct mase_arena *a, const struct mase_search *s,
+                                         const struct mase_trial *t);
+/* The trials of the Pareto front, the first of those that have the same values; room
+ * for all trials. Returns how many. */
+int64_t mase_search_distinct(int64_t *index, const struct mase_study_setup *setup,
+                             const struct mase_study *study);
 /* What the original writes: log.json, a table of all trials by row, and best.json, that of the best
  * (several objectives: the Pareto front); allocated in a. */
 struct mase_value *mase_search_log(struct mase_arena *a, const struct mase_study *study);

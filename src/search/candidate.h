@@ -10,22 +10,24 @@
 
 #include <mase/evaluate.h>
 #include <mase/search.h>
+#include <mase/train.h>
 
 #include "search/format_space.h"
 
 struct mase_candidate {
     const struct mase_search *search;
-    struct mase_graph *graph;           /* owned */
-    int variant;                        /* which of the search's networks it is */
-    struct mase_node **node;            /* of each site; NULL: the network has none */
-    const struct mase_quant **quant;    /* what they have now; NULL: float */
-    struct mase_format_choices choices; /* made so far */
-    struct mase_predictor *predictor;   /* owned; NULL: to be made for the formats at hand */
-    struct mase_costs *costs;           /* of the graph, owned; NULL: not asked for */
-    struct mase_graph *trained;         /* owned; NULL: no runner has trained the network */
-    struct mase_predictor *of_trained;  /* owned; NULL: to be made */
-    const double *x;                    /* the point, borrowed while it is measured */
-    struct mase_study_run *run;         /* of the trial, for readings */
+    struct mase_graph *graph;               /* owned */
+    int variant;                            /* which of the search's networks it is */
+    struct mase_node **node;                /* of each site; NULL: the network has none */
+    const struct mase_quant **quant;        /* what they have now; NULL: float */
+    struct mase_format_choices choices;     /* made so far */
+    struct mase_predictor *predictor;       /* owned; NULL: to be made for the formats at hand */
+    struct mase_costs *costs;               /* of the graph, owned; NULL: not asked for */
+    struct mase_graph *trained;             /* owned; NULL: no runner has trained the network */
+    struct mase_checkpoint_info trained_on; /* what that network was trained on */
+    struct mase_predictor *of_trained;      /* owned; NULL: to be made */
+    const double *x;                        /* the point, borrowed while it is measured */
+    struct mase_study_run *run;             /* of the trial, for readings */
     struct mase_trial *trial;
     struct mase_arena arena; /* of what belongs to the variant */
 };

@@ -181,6 +181,7 @@ static enum mase_status fit(struct fit *f, struct mase_err *err)
     if (mase_guard_propagate(st, err))
         return st;
     st = mase_trainer_run(f->trainer, &env, err);
+    f->c->trained_on = mase_trainer_trained(f->trainer);
     mase_trainer_free(f->trainer);
     return st;
 }

@@ -377,8 +377,9 @@ enum mase_status mase_search_measure(struct mase_search *s, int worker, struct m
 /* ---- afterwards ---- */
 
 /* Training is repeated: it comes to the same network. */
-enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *s,
-                                     const struct mase_trial *t, struct mase_err *err)
+enum mase_status mase_search_network(struct mase_graph **g, struct mase_checkpoint_info *info,
+                                     struct mase_search *s, const struct mase_trial *t,
+                                     struct mase_err *err)
 {
     const struct mase_search_config *config = &s->config;
     struct mase_candidate *c = &s->candidate[0];
@@ -392,6 +393,7 @@ enum mase_status mase_search_network(struct mase_graph **g, struct mase_search *
             st = m->runner->functions->measure(found, c, m->options, err);
     }
     *g = mase_candidate_network(c);
+    *info = c->trained ? c->trained_on : (struct mase_checkpoint_info){ 0 };
     mase_arena_release(&a);
     return st;
 }
@@ -405,10 +407,15 @@ bool mase_search_trains(const struct mase_search *s)
 }
 
 enum mase_status mase_search_evaluate(struct mase_evaluation *e, struct mase_search *s,
-                                      const struct mase_trial *t, enum mase_split split,
-                                      struct mase_err *err)
+                                      enum mase_split split, struct mase_err *err)
 {
-    struct mase_graph *g;
-    MASE_TRY(mase_search_network(&g, s, t, err));
     return mase_candidate_evaluate(e, &s->candidate[0], mase_search_rows(s, split, 0), NULL, err);
+}
+
+struct mase_value *mase_search_arguments(struct mase_arena *a, const struct mase_search *s,
+                                         const struct mase_trial *t)
+{
+    struct mase_value *v = mase_value_table(a);
+    mase_option_space_set(v, a, &s->variants.arguments, &s->space, t->x);
+    return v;
 }

@@ -87,12 +87,36 @@ static struct mase_value *best_row(struct mase_arena *a, const struct mase_study
     return row;
 }
 
+static bool is_same(const struct mase_study *s, const struct mase_trial *a,
+                    const struct mase_trial *b)
+{
+    for (int i = 0; i < s->objectives; i++)
+        if (a->value[i] != b->value[i])
+            return false;
+    return true;
+}
+
+int64_t mase_search_distinct(int64_t *index, const struct mase_study_setup *setup,
+                             const struct mase_study *study)
+{
+    const int64_t all = mase_pareto_front(index, setup, study->trial, study->trials);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < all; i++) {
+        int64_t k = 0;
+        while (k < kept && !is_same(study, &study->trial[index[k]], &study->trial[index[i]]))
+            k++;
+        if (k == kept)
+            index[kept++] = index[i];
+    }
+    return kept;
+}
+
 struct mase_value *mase_search_best(struct mase_arena *a, const struct mase_study_setup *setup,
                                     const struct mase_study *study)
 {
     struct mase_value *best = mase_value_table(a);
     int64_t *index = mase_new_array(a, int64_t, (size_t)study->trials);
-    const int64_t count = mase_pareto_front(index, setup, study->trial, study->trials);
+    const int64_t count = mase_search_distinct(index, setup, study);
     for (int64_t i = 0; i < count; i++)
         mase_value_set(a, best, mase_arena_printf(a, "%lld", (long long)i),
                        best_row(a, study, &study->trial[index[i]]));

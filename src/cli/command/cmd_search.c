@@ -68,7 +68,7 @@ static enum mase_status open_inputs(struct job *j, struct mase_err *err)
     MASE_TRY(mase_cli_build(&j->work, c, &mase_dataset_info(j->data)->data, err));
     MASE_TRY(mase_cli_match_inputs(&j->data, c, &j->work, err));
     j->began = mase_cli_graph_text(&c->arena, j->model, j->work.graph);
-    mase_cli_tell_draws(j->work.graph);
+    mase_cli_log_random(j->work.graph);
     return MASE_OK;
 }
 
@@ -208,20 +208,6 @@ static enum mase_status run_trials(struct job *j, struct mase_err *err)
     return st;
 }
 
-/* The best, on rows that did not choose them. */
-static enum mase_status test_best(struct job *j, struct mase_err *err)
-{
-    struct mase_arena *a = &j->c->arena;
-    j->best = mase_new_array(a, int64_t, (size_t)j->study.trials);
-    j->best_count =
-        mase_pareto_front(j->best, mase_search_setup(j->search), j->study.trial, j->study.trials);
-    j->test = mase_new_array(a, struct mase_evaluation, (size_t)j->best_count);
-    for (int64_t i = 0; i < j->best_count; i++)
-        MASE_TRY(mase_search_evaluate(&j->test[i], j->search, &j->study.trial[j->best[i]],
-                                      MASE_SPLIT_TEST, err));
-    return MASE_OK;
-}
-
 /* ---- files ---- */
 
 static enum mase_status write_json(struct job *j, const char *name, const struct mase_value *v,
@@ -238,40 +224,86 @@ static enum mase_status write_json(struct job *j, const char *name, const struct
     return st;
 }
 
-/* What ch test and ch transform take. */
-static struct mase_value *configuration_of(struct job *j, const struct mase_graph *g)
+/* ---- the best ---- */
+
+/* Its model, with the arguments that vary. */
+static struct mase_value *model_of(struct job *j, const struct mase_trial *t)
 {
     struct mase_arena *a = &j->c->arena;
+    const struct mase_value *arguments = mase_search_arguments(a, j->search, t);
+    const char *model = mase_cli_text(j->c, MASE_CLI_model);
+    return mase_value_string(a, arguments->count ? with_arguments(a, model, arguments) : model);
+}
+
+/* What ch test and ch transform take. load: the weights; NULL: none. */
+static struct mase_value *configuration_of(struct job *j, const struct mase_trial *t,
+                                           const struct mase_graph *g, const char *load)
+{
+    static const enum mase_cli_option_id ids[] = { MASE_CLI_dataset, MASE_CLI_task };
+    struct mase_arena *a = &j->c->arena;
     struct mase_value *v = mase_value_table(a), *passes = mase_value_table(a);
-    static const enum mase_cli_option_id ids[] = { MASE_CLI_model, MASE_CLI_dataset, MASE_CLI_task,
-                                                   MASE_CLI_load_name };
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        const struct mase_value *said = mase_cli_value(j->c, ids[i]);
-        if (said->kind == MASE_STRING)
-            mase_value_set(a, v, mase_cli_options[ids[i]].key, mase_value_copy(a, said));
-    }
+    mase_value_set(a, v, "model", model_of(j, t));
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        mase_value_set(a, v, mase_cli_options[ids[i]].key,
+                       mase_value_copy(a, mase_cli_value(j->c, ids[i])));
+    if (load)
+        mase_value_set(a, v, mase_cli_options[MASE_CLI_load_name].key, mase_value_string(a, load));
     mase_value_set(a, passes, "quantize", mase_cli_formats_by_name(a, g));
     mase_value_set(a, v, "passes", passes);
     return v;
 }
 
-static enum mase_status write_configurations(struct job *j, struct mase_err *err)
+/* A trained network, as a folder: its path. */
+static enum mase_status save_network(const char **dir, struct job *j, const struct mase_trial *t,
+                                     struct mase_graph *g, const struct mase_checkpoint_info *info,
+                                     struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    for (int64_t i = 0; i < j->best_count; i++) {
-        const struct mase_trial *t = &j->study.trial[j->best[i]];
-        struct mase_str text = { 0 };
-        struct mase_graph *g;
-        MASE_TRY(mase_search_network(&g, j->search, t, err));
-        const char *path = mase_path_join(
-            a, j->dir, mase_arena_printf(a, "trial_%lld.toml", (long long)t->number));
-        mase_toml_print(&text, configuration_of(j, g));
-        const enum mase_status st = mase_file_write(path, text.data, text.len, err);
-        mase_str_release(&text);
-        if (st)
-            return st;
-        mase_value_push(a, j->files, mase_value_string(a, path));
-    }
+    struct mase_manager m = { .env = { .files = j->files, .info_arena = a } };
+    *dir = mase_path_join(a, j->dir, mase_arena_printf(a, "trial_%lld", (long long)t->number));
+    mase_cli_sample_inputs(&m.env, a, g, &mase_dataset_info(j->data)->data.sample);
+    const enum mase_status st = mase_work_save(&m, &g, *dir, info, err);
+    mase_manager_release(&m);
+    return st;
+}
+
+static enum mase_status write_configuration(struct job *j, const struct mase_trial *t,
+                                            const struct mase_graph *g, const char *load,
+                                            struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    struct mase_str text = { 0 };
+    const char *path =
+        mase_path_join(a, j->dir, mase_arena_printf(a, "trial_%lld.toml", (long long)t->number));
+    mase_toml_print(&text, configuration_of(j, t, g, load));
+    const enum mase_status st = mase_file_write(path, text.data, text.len, err);
+    mase_str_release(&text);
+    mase_value_push(a, j->files, mase_value_string(a, path));
+    return st;
+}
+
+/* Measure one of the best on rows that did not choose it, and write what it takes to have it. */
+static enum mase_status finish_trial(struct job *j, const struct mase_trial *t,
+                                     struct mase_evaluation *test, struct mase_err *err)
+{
+    struct mase_graph *g;
+    struct mase_checkpoint_info info;
+    const char *load = mase_cli_text(j->c, MASE_CLI_load_name);
+    MASE_TRY(mase_search_network(&g, &info, j->search, t, err));
+    MASE_TRY(mase_search_evaluate(test, j->search, MASE_SPLIT_TEST, err));
+    if (mase_search_trains(j->search))
+        MASE_TRY(save_network(&load, j, t, g, &info, err));
+    return write_configuration(j, t, g, load, err);
+}
+
+static enum mase_status finish_best(struct job *j, struct mase_err *err)
+{
+    struct mase_arena *a = &j->c->arena;
+    j->best = mase_new_array(a, int64_t, (size_t)j->study.trials);
+    j->best_count = mase_search_distinct(j->best, mase_search_setup(j->search), &j->study);
+    j->test = mase_new_array(a, struct mase_evaluation, (size_t)j->best_count);
+    for (int64_t i = 0; i < j->best_count; i++)
+        MASE_TRY(finish_trial(j, &j->study.trial[j->best[i]], &j->test[i], err));
     return MASE_OK;
 }
 
@@ -300,11 +332,9 @@ static struct mase_value *results(const struct job *j)
 static enum mase_status write_files(struct job *j, struct mase_err *err)
 {
     struct mase_arena *a = &j->c->arena;
-    MASE_TRY(mase_make_dirs(j->dir, err));
     MASE_TRY(write_json(j, "log.json", mase_search_log(a, &j->study), err));
     MASE_TRY(write_json(j, "best.json",
                         mase_search_best(a, mase_search_setup(j->search), &j->study), err));
-    MASE_TRY(write_configurations(j, err));
     MASE_TRY(mase_cli_save_graph(a, j->began, j->dir, j->files, err));
     return mase_cli_record(&(struct mase_cli_record){ .c = j->c,
                                                       .project_dir = j->project_dir,
@@ -322,14 +352,25 @@ static enum mase_status write_files(struct job *j, struct mase_err *err)
 
 /* ---- tables ---- */
 
+/* Metrics that the configuration names, and what every network is judged by; log.json has them all.
+ */
+static bool is_shown(const char *metric, const struct mase_value *scaled)
+{
+    return mase_value_get(scaled, metric) || mase_streq(metric, "loss") ||
+           mase_streq(metric, "accuracy");
+}
+
 /* {'loss': 0.668}: numbers to three decimals, as the original prints them. */
-static const char *rounded(struct mase_arena *a, const struct mase_value *metrics)
+static const char *rounded(struct mase_arena *a, const struct mase_value *metrics,
+                           const struct mase_value *scaled)
 {
     struct mase_value *v = mase_value_table(a);
     struct mase_str text = { 0 };
     for (int i = 0; metrics && i < metrics->count; i++)
-        mase_value_set(a, v, metrics->keys[i],
-                       mase_value_float(a, rint(mase_value_number(metrics->items[i]) * 1e3) / 1e3));
+        if (is_shown(metrics->keys[i], scaled))
+            mase_value_set(
+                a, v, metrics->keys[i],
+                mase_value_float(a, rint(mase_value_number(metrics->items[i]) * 1e3) / 1e3));
     mase_value_str(&text, v);
     const char *copy = mase_arena_strdup(a, mase_str_text(&text));
     mase_str_release(&text);
@@ -347,7 +388,9 @@ static void put_best(struct job *j)
         const int row = mase_table_row(&t);
         mase_table_setf(&t, row, 0, "%lld", (long long)trial->number);
         for (int k = 1; k < 4; k++)
-            mase_table_set(&t, row, k, rounded(a, mase_value_get(trial->user, headers[k])));
+            mase_table_set(&t, row, k,
+                           rounded(a, mase_value_get(trial->user, headers[k]),
+                                   mase_value_get(trial->user, "scaled_metrics")));
     }
     t = mase_table_indexed(a, &t);
     mase_sheets_add(
@@ -405,7 +448,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
     MASE_TRY(open_study(j, err));
     mase_cli_on_interrupt("\nch: interrupted; the same command with --resume goes on\n");
     MASE_TRY(run_trials(j, err));
-    MASE_TRY(test_best(j, err));
+    MASE_TRY(finish_best(j, err));
     MASE_TRY(write_files(j, err));
     print_tables(j);
     mase_info("Searching is completed");
