@@ -18,9 +18,8 @@
 /* ---- properties of a format ---- */
 
 struct facts {
-    float low, high; /* over all blocks */
-    float small,
-        large; /* steps next to the smallest positive value and below the largest; 0: none */
+    float low, high;    /* over all blocks */
+    float small, large; /* steps at the smallest positive and at the largest value; 0: none */
     int64_t values;
     int64_t shared;
 };

@@ -15,9 +15,8 @@
 
 /* Totals of a network. */
 struct totals {
-    int64_t params, frozen, buffers,
-        bytes;     /* numbers of values, params including frozen; bytes of all */
-    int quantised; /* number of nodes */
+    int64_t params, frozen, buffers, bytes; /* values; params include frozen; bytes of all */
+    int quantised;                          /* number of nodes */
 };
 
 struct job {

@@ -29,15 +29,14 @@ struct mase_dataset {
     struct mase_dataset_info info;
     struct mase_arena arena; /* names, lists, scaling */
     struct mase_split_rows split[MASE_SPLIT_COUNT];
-    bool integers[1 + MASE_MORE_INPUTS]; /* by input: holds integers, which are not scaled */
-    const int32_t *label;                /* (rows) */
-    const float *target;                 /* (rows, targets) or NULL */
-    const float *table;                  /* (rows, features), NULL for images */
-    const float *plain;                  /* the table before scaling; NULL: not kept */
-    struct mase_image_store *image;      /* NULL for tables */
-    void *block, *plain_block,
-        *target_block; /* aligned memory of table, plain and target, freed on closing */
-    struct mase_file file[MASE_DATA_FILES]; /* closed on closing */
+    bool integers[1 + MASE_MORE_INPUTS];      /* by input: holds integers, which are not scaled */
+    const int32_t *label;                     /* (rows) */
+    const float *target;                      /* (rows, targets) or NULL */
+    const float *table;                       /* (rows, features), NULL for images */
+    const float *plain;                       /* the table before scaling; NULL: not kept */
+    struct mase_image_store *image;           /* NULL for tables */
+    void *block, *plain_block, *target_block; /* aligned memory of the tables */
+    struct mase_file file[MASE_DATA_FILES];   /* closed on closing */
 };
 
 /* Open a dataset; info.data is set. file: what follows "NAME:", or NULL. */

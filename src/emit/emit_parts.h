@@ -140,9 +140,8 @@ struct mase_emit_net {
     struct mase_emit_step *first, *last;
     int count;
     struct mase_emit_value *input, *output;
-    struct mase_emit_map decode; /* if codes are returned: how they decode */
-    const struct mase_int_format
-        *encode; // (inputs) how inputs become codes; NULL: they are not codes
+    struct mase_emit_map decode;          /* if codes are returned: how they decode */
+    const struct mase_int_format *encode; // (inputs) formats of given codes, or NULL
     struct mase_emit_value **value;
     int value_count, value_cap;
     int64_t *slot; /* bytes of each slot */
@@ -276,9 +275,8 @@ struct mase_emit_call {
     const char *to, *from;
     enum mase_emit_type to_type, from_type;
     int64_t rows, stride;
-    const char *offset; /* added to parameter arrays: "g * 8"; NULL: nothing */
-    const struct mase_emit_step
-        *add; /* map the sum of two values by this step; NULL: map one value */
+    const char *offset;               /* added to parameter arrays: "g * 8"; NULL: nothing */
+    const struct mase_emit_step *add; /* map the sum of this step, or NULL */
 };
 const char *mase_emit_map_name(enum mase_emit_map_op op);
 void mase_emit_map_call(struct mase_emit_writer *w, const struct mase_emit_map *m,

@@ -108,9 +108,8 @@ struct pipes {
     int input, output, errors; /* our ends; -1: closed */
     const char *rest;          /* unwritten part of the input */
     size_t rest_size;
-    struct mase_str reply; /* holds `rest` after a question */
-    size_t line,
-        scanned; /* offsets in the output: start of its last line, start of the unread part */
+    struct mase_str reply;        /* holds `rest` after a question */
+    size_t line, scanned;         /* offsets in the output: last line, unread part */
     size_t forwarded, dropped;    /* bytes of the error stream */
     struct mase_str error_line;   /* for a host: unfinished last line of the error stream */
     struct mase_process *cleanup; /* has copies of the descriptors */

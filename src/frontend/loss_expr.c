@@ -143,8 +143,7 @@ static double rest(double x, double y)
 }
 
 struct operator_row {
-    const char *mark,
-        *not_before; /* not_before: not this operator if one of these characters follows */
+    const char *mark, *not_before; /* not if one of these characters follows */
     int level;
     const char *target;
     double (*of_numbers)(double x, double y); /* NULL: needs tensors */

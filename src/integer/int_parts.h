@@ -135,12 +135,11 @@ struct mase_int_lowering {
     struct mase_int_program *e;
     struct mase_arena *a; /* of the integer program */
     struct mase_arena scratch;
-    struct mase_tensor **known; /* by number: values that depend on constants only */
-    const struct mase_format *
-        *format;                     /* by number: the format to which a known value was rounded */
-    struct mase_int_pending *mapped; /* by number: functions to evaluate with the next rounding */
-    const struct mase_instr *instr;  /* the current instruction */
-    bool float_biases;               /* do not round biases to the steps of their products */
+    struct mase_tensor **known;        /* by number: values that depend on constants only */
+    const struct mase_format **format; /* by number: format of a known value */
+    struct mase_int_pending *mapped;   /* by number: functions to evaluate with the next rounding */
+    const struct mase_instr *instr;    /* the current instruction */
+    bool float_biases;                 /* do not round biases to the steps of their products */
 };
 /* Functions of one value, applied in order to the codes of `of`. */
 struct mase_int_pending {
@@ -175,8 +174,7 @@ const struct mase_int_value *mase_int_find_row(const struct mase_int_operands *s
 /* Specification of sums of products of codes; weight: (groups * outputs, inputs) or NULL: ones;
  * bias: (groups * outputs) or NULL. */
 struct mase_int_sum_spec {
-    struct mase_int_sum
-        shape; /* weight, bias and access are set later; window is that of a convolution or pool */
+    struct mase_int_sum shape; /* weight, bias and access are set later */
     const float *weight, *bias;
     const double *step;   /* (groups * outputs): the step of which each output's weights are
                              multiples; NULL: weights are arbitrary */

@@ -17,13 +17,12 @@ struct mase_ow_export {
     struct mase_program *program;
     struct mase_onnx_graph graph;
     int node_cap, init_cap, by_cap;
-    int64_t opset;              /* the least opset that has all operations */
-    struct mase_tensor **known; /* by number: values that depend on constants only */
-    const struct mase_format *
-        *format;                    /* by number: the format to which a known value was rounded */
-    const char **name;              /* by number: NULL until the value is written */
-    struct mase_map names;          /* all names in use */
-    const struct mase_instr *instr; /* the current instruction */
+    int64_t opset;                     /* the least opset that has all operations */
+    struct mase_tensor **known;        /* by number: values that depend on constants only */
+    const struct mase_format **format; /* by number: format of a known value */
+    const char **name;                 /* by number: NULL until the value is written */
+    struct mase_map names;             /* all names in use */
+    const struct mase_instr *instr;    /* the current instruction */
     const struct mase_instr **by; /* by index of a node: the instruction that it was written for */
     enum mase_onnx_dialect dialect;
     bool qonnx;          /* has operations of QONNX */

@@ -26,11 +26,10 @@ enum {
 
 /* Result of a node of the graph, by inference. */
 struct mase_ox_result {
-    struct mase_arg
-        value[MASE_BATCH_SIZES]; /* by batch size; tensors have data if they are known */
-    bool known;                  /* known for every size */
-    bool given;                  /* the caller fixed the inputs; true for these results only */
-    bool learned;                /* depends on parameters, which training changes */
+    struct mase_arg value[MASE_BATCH_SIZES]; /* by batch size, with data if known */
+    bool known;                              /* known for every size */
+    bool given;   /* the caller fixed the inputs; true for these results only */
+    bool learned; /* depends on parameters, which training changes */
 };
 
 /* A value of the model, by its name. */
@@ -42,13 +41,11 @@ struct mase_ox_value {
     const char *owner;                   /* path of the layer parameter that holds it; NULL: none */
     bool transposed;                     /* the parameter is its transpose */
     const struct mase_tensor *data;      /* constant computed from tensors of the model */
-    struct mase_ox_value
-        *base; /* the value before rounding, if rounding is still pending; else NULL */
+    struct mase_ox_value *base;          /* operand of a pending rounding, or NULL */
     const struct mase_ox_qparams *qparams; /* how it is rounded */
     bool is_codes; /* the value is the codes, not the numbers that they stand for */
-    const struct mase_ox_clip
-        *clip;   /* the bounds, if the value is another one after a Clip; else NULL */
-    bool shared; /* its node, or the node that it rounds, has a second name */
+    const struct mase_ox_clip *clip; /* a pending Clip, or NULL */
+    bool shared;                     /* its node, or the node that it rounds, has a second name */
 };
 struct mase_ox_clip {
     struct mase_ox_value *of;
@@ -65,13 +62,11 @@ struct mase_ox_qparams {
                       element of shape */
     const double *scale, *zero, *lo, *hi; // (count); lo and hi bound codes, zero point included
     int axis;
-    const struct mase_shape
-        *shape;   /* set if scales broadcast by their shape instead of lying along an axis */
-    bool shifted; /* the zero point is added before rounding, as in QONNX */
+    const struct mase_shape *shape; /* of scales that broadcast, or NULL: along axis */
+    bool shifted;                   /* the zero point is added before rounding, as in QONNX */
     enum mase_ox_rounding rounding;
-    int type; /* ONNX's type of the codes */
-    const struct mase_format
-        *format; /* a format whose values are multiplied by scale; the other fields are unused */
+    int type;                         /* ONNX's type of the codes */
+    const struct mase_format *format; /* used instead of the above, times scale */
 };
 
 /* How a layer rounds its operands; NULL: not. */
@@ -117,10 +112,9 @@ struct mase_ox_import {
                                           them */
     struct mase_node *batch; /* the placeholder that gives the number of samples, or NULL */
     struct mase_node *batch_size;
-    struct mase_ptrmap absorbed; /* nodes of the model that were fused into earlier ones */
-    struct mase_map uses;        /* by value: number of uses, and the user */
-    struct mase_map paths,
-        path_numbers; /* taken paths of layers and tensors; next numbers for them */
+    struct mase_ptrmap absorbed;         /* nodes of the model that were fused into earlier ones */
+    struct mase_map uses;                /* by value: number of uses, and the user */
+    struct mase_map paths, path_numbers; /* taken paths; next numbers for them */
     struct mase_ox_fill *fills;
     uint64_t folded; /* bytes of folded constants */
     /* the current node */

@@ -237,7 +237,7 @@ static bool has_shape(struct mase_ox_import *im, struct mase_node *n, const stru
     return same;
 }
 
-/* A layer where weight and bias are tensors of the model of the right shape. */
+/* Can v be a parameter of the layer: a tensor of the model with these dimensions? */
 static bool norm_fits(struct mase_ox_import *im, struct mase_ox_value *v,
                       const struct mase_arg *dims)
 {

@@ -33,8 +33,7 @@ struct mase_optimizer {
     const struct mase_kernels *k;
     struct mase_plan_params params; /* borrowed from the plan */
     float *m, *v;                   /* owned; NULL where it has none */
-    struct mase_optim_span
-        *span; /* owned: the parameters that have gradients; others do not decay either */
+    struct mase_optim_span *span;   /* owned: only these are updated */
     int span_count;
     double weight_decay, clip_value, clip_norm;
     double usual; /* momentum of sgd, or beta1, while no schedule changes it */

@@ -220,8 +220,7 @@ bool mase_sweep_is_plain(const struct mase_sweep *s, const struct mase_sweep_poi
 /* The points along one axis, for the lines of a chart: a line starts at each configuration whose
  * index on that axis is 0. */
 struct axis_curves {
-    int axis, length,
-        stride;   /* axis: -1 for none; stride: distance between neighbours in s->points */
+    int axis, length, stride; /* -1: none; distance in s->points */
     int values;   /* values of the axis; the plain network, if it is the last, is not a point of the
                      line */
     bool formats; /* the axis is one of formats */

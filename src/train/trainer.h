@@ -34,12 +34,10 @@ struct mase_teacher {
 struct mase_trainer {
     struct mase_heap *heap; /* all its memory, if the host gives an allocator; else NULL */
     struct mase_arena arena;
-    struct mase_graph *graph;     /* borrowed, like data: where the trained parameters go */
-    struct mase_graph *evaluated; /* what this phase validates: graph or plain */
-    struct mase_graph
-        *trained; /* what this phase trains: its graph->training if it has one, or fixed */
-    struct mase_graph *plain,
-        *fixed; /* owned, or NULL: graph without formats; graph with batch norms frozen */
+    struct mase_graph *graph;         /* borrowed, like data: where the trained parameters go */
+    struct mase_graph *evaluated;     /* what this phase validates: graph or plain */
+    struct mase_graph *trained;       /* trained in this phase: ->training, or fixed */
+    struct mase_graph *plain, *fixed; /* owned, or NULL: without formats; with frozen batch norms */
     const struct mase_dataset *data;
     struct mase_train_opts opts;
     struct mase_objective objective;

@@ -81,8 +81,7 @@ struct mase_cli_train_run {
     const struct mase_train_opts *opts;
     const struct mase_task *task;
     bool quantised, learns_bits; /* some epochs are quantised; learn bits */
-    bool
-        resume; /* keep rows of metrics.csv up to this step, and rows of bits.csv of whole epochs */
+    bool resume; /* keep rows of metrics.csv, and of bits.csv, before the resumed step */
     int64_t step, epoch;
 };
 enum mase_status mase_cli_train_files_open(struct mase_cli_train_files *f, struct mase_arena *a,

@@ -139,10 +139,9 @@ static struct mase_value *note_layer(struct walk *w, const struct mase_node *n)
 
 /* A node under calibration. */
 struct work {
-    struct mase_node *node;  /* of the copy */
-    struct mase_quant quant; /* formats so far; NULL: not chosen yet */
-    struct mase_value
-        *config; /* the configuration, with chosen numbers filled in; NULL: nothing to choose */
+    struct mase_node *node;    /* of the copy */
+    struct mase_quant quant;   /* formats so far; NULL: not chosen yet */
+    struct mase_value *config; /* with the numbers chosen so far, or NULL */
     struct mase_arena arena;
 };
 
