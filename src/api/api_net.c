@@ -75,7 +75,7 @@ void mase_net_become(struct mase_net *net, struct mase_graph *g, bool keep)
     net->graph = g;
     go_on_borrowing(net->before, g);
     go_on_borrowing(net->lent, g);
-    if (old == net->lent) /* whoever lent it frees it */
+    if (old == net->lent) /* its owner frees it */
         return;
     if (!keep || net->lent) {
         mase_graph_free(old);

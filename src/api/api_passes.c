@@ -23,7 +23,7 @@ struct run {
     struct mase_samples samples;
     struct mase_sheets sheets;
     struct mase_str text;
-    struct mase_str json;   /* what the caller is told */
+    struct mase_str json;   /* result for the caller */
     struct mase_kept *kept; /* weights before a transform; NULL: there was none */
     bool transforms;
 };
@@ -352,7 +352,7 @@ struct quantize {
     const struct mase_rows *rows;
 };
 
-/* Of which there is one for each node, and no node is called as another key of the section. */
+/* There is one for each node, and no node is named as a key of the section. */
 static enum mase_status check_decision(const struct quantize *q, int i, const struct mase_graph *g,
                                        const struct mase_value *section, struct mase_map *decided,
                                        struct mase_err *err)

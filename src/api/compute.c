@@ -217,7 +217,7 @@ enum mase_status mase_net_fits(const struct mase_net *net, struct mase_graph *g,
     return st;
 }
 
-/* As is said, else as it was trained, else classification. */
+/* As the options say, else as in training, else classification. */
 static enum mase_status objective_of(struct mase_objective *o, const struct test *t,
                                      struct mase_err *err)
 {

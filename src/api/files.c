@@ -124,7 +124,7 @@ static enum mase_status write_files(const char *dir, const struct mase_emitted *
     return st;
 }
 
-/* Those that the target has. */
+/* Options that the target has. */
 static struct mase_value *target_options(const struct mase_target *t, const struct write_opts *o,
                                          struct mase_arena *a)
 {
@@ -248,7 +248,7 @@ static enum mase_status renames(struct mase_weights_opts *o, struct mase_arena *
     return MASE_OK;
 }
 
-/* What path names, by the one decider of such words; what is found goes to kept. */
+/* Find the weights that path names; keep what was found. */
 static enum mase_status find_weights(struct mase_opened *w, struct mase_arena *a,
                                      struct mase_arena *kept, const struct write *given,
                                      struct mase_err *err)

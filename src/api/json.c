@@ -15,7 +15,7 @@ static struct mase_value *text(struct mase_arena *a, const char *s)
     return s ? mase_value_string(a, s) : mase_value_none(a);
 }
 
-/* What a str holds, and its end. */
+/* The text of a str, which is released. */
 static struct mase_value *text_of(struct mase_arena *a, struct mase_str *s)
 {
     struct mase_value *v = mase_value_string(a, mase_str_text(s));

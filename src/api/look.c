@@ -146,7 +146,7 @@ enum mase_status mase_net_print(struct mase_net *net, struct mase_text *out, con
 
 /* ---- nodes ---- */
 
-/* Of a network that is whole. */
+/* Can nodes be listed? Not after an edit that failed half-way. */
 static bool can_walk(const struct mase_net *net)
 {
     return net && !net->broken;

@@ -43,7 +43,7 @@ struct mase_net {
     const char *origin;                  /* where they come from, or NULL */
     uint64_t edits;
     bool broken; /* an edit ran out of memory */
-    bool busy;   /* a call that changes it is under way */
+    bool busy;   /* a call that changes it is running */
 };
 
 struct mase_runner {
@@ -52,7 +52,7 @@ struct mase_runner {
     struct mase_predictor *predictor;
     struct mase_arena arena; /* of inputs */
     struct mase_inputs inputs;
-    bool busy; /* a run is under way */
+    bool busy; /* a run is in progress */
 };
 
 /* ---- session.c ---- */
@@ -67,26 +67,26 @@ enum mase_status mase_api_options(struct mase_value **v, struct mase_arena *a, c
  * becomes of the call. */
 void mase_text_take(struct mase_text *t, struct mase_str *s);
 void mase_text_json(struct mase_text *t, const struct mase_value *v);
-/* The same for a call that changes the network: refused within another one, whose callback may only
- * look at it. */
+/* As mase_api_run, for a call that changes the network: refused within another call, whose
+ * callback may only read it. */
 enum mase_status mase_api_change(struct mase_net *net, mase_guarded_fn *fn, void *data,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* What a function of the program's own returned, and err, which may say nothing, or have the status
- * of something else that failed in it. */
+/* The status that a callback returned, with err, which may be empty or have the status of another
+ * error. */
 enum mase_status mase_api_agree(enum mase_status st, struct mase_err *err) MASE_MUST_CHECK;
-/* What a call cannot do without is a status, not a crash. */
+/* A required argument is missing: a status, not a crash. */
 enum mase_status mase_api_missing(const char *what, struct mase_err *err) MASE_MUST_CHECK;
 #define MASE_API_NEED(argument, err)                 \
     do {                                             \
         if (!(argument))                             \
             return mase_api_missing(#argument, err); \
     } while (0)
-/* A text that may be NULL must not be empty; a number is 0, the default, or up to most. */
+/* A text that may be NULL must not be empty; a number must be 0, the default, or at most `most`. */
 enum mase_status mase_api_text(const char *text, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_api_number(int64_t number, int64_t most, const char *what,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* The same of a field that is an option of training: up to what its row allows. */
+/* As mase_api_number, for an option of training, within the range of its row. */
 enum mase_status mase_api_train_number(int64_t number, enum mase_train_option option,
                                        struct mase_err *err) MASE_MUST_CHECK;
 #define MASE_API_VALUES (INT64_MAX / 64) /* no memory has more */
@@ -117,12 +117,12 @@ enum mase_status mase_api_split(enum mase_split *split, const char *name,
 
 /* ---- api_net.c ---- */
 
-/* Is it there, and whole? */
+/* Is the pointer valid, and no earlier edit failed half-way? */
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
-/* The same, and does it have an output? One that is being built may not. */
+/* Is it also given an output? A network under construction may have none. */
 enum mase_status mase_net_need_output(const struct mase_net *net,
                                       struct mase_err *err) MASE_MUST_CHECK;
-/* The same, and is there an input, and does every parameter have values? */
+/* Does it also have an input, and values for every parameter? */
 enum mase_status mase_net_need_values(const struct mase_net *net,
                                       struct mase_err *err) MASE_MUST_CHECK;
 /* g, a clone of the network's graph that was changed, takes its place. keep: the old one stays as
@@ -147,14 +147,14 @@ void mase_put_back(const struct mase_kept *k);
 enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
                                  const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What weights were trained on, with everything in a. */
+/* Copy what weights were trained on, with everything in a. */
 struct mase_checkpoint_info mase_copy_trained(struct mase_arena *a,
                                               const struct mase_checkpoint_info *from);
 
 /* ---- compute.c ---- */
 
-/* Are the samples what the network takes, and the arrays those of its inputs? An error says what
- * both are. g, the network's graph or a clone, is told the shapes of further inputs. */
+/* Check that samples are what the network takes, and arrays its inputs; the error describes both.
+ * Sets the shapes of further inputs of g, the network's graph or a clone. */
 enum mase_status mase_net_fits(const struct mase_net *net, struct mase_graph *g,
                                const struct mase_rows *rows, struct mase_err *err) MASE_MUST_CHECK;
 

@@ -55,7 +55,7 @@ static enum mase_status check_keys(const struct mase_value *options, struct mase
     return MASE_OK;
 }
 
-/* What options say, in c->arena. */
+/* Parse the options, in c->arena. */
 static enum mase_status choose(struct mase_data_choice *c, const char *options,
                                const struct mase_net *trained, struct mase_err *err)
 {
@@ -158,7 +158,7 @@ static enum mase_status check_names(struct mase_arena *a, const struct mase_arra
     return MASE_OK;
 }
 
-/* What is read of memory is no more than there can be. */
+/* Check that arrays in memory have possible sizes. */
 static enum mase_status check_counts(const struct mase_arrays *in, const struct mase_shape *sample,
                                      struct mase_err *err)
 {

@@ -32,17 +32,17 @@ void mase_zlib_free(void *unused, void *p);
 void *mase_pcre2_alloc(size_t size, void *unused);
 void mase_pcre2_free(void *p, void *unused);
 
-/* Of an arena's chunks: a block that belongs where the others do. */
+/* For chunks of an arena: a block that belongs to the same owner as the others. */
 void *mase_xcalloc_chunk(const struct mase_arena *a, size_t size);
 
 /* The block is given to an object that lies in another, which may be older than the call: it goes
  * where that one goes when the call fails. NULL is no block. */
 void mase_aligned_give(void *block, const void *owner);
-/* The same where the object lies in an arena. */
+/* As mase_aligned_give, for an object in an arena. */
 void mase_aligned_give_to_arena(void *block, const struct mase_arena *a);
 void mase_block_give_to_arena(void *block, const struct mase_arena *a);
 
-/* And of an object that is all in an arena of its own. */
+/* For an object that lies completely in an arena of its own. */
 void mase_arena_give_to_arena(const struct mase_arena *a, const struct mase_arena *owner);
 
 /* A block that the program around the library owns from here on, whatever becomes of the call; NULL

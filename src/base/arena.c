@@ -65,7 +65,7 @@ static struct mase_chunk *new_chunk(const struct mase_arena *a, size_t size)
 
 enum { FIRST_CHUNK = 2048 };
 
-/* Of the next chunk for small requests, of which one is need. */
+/* The size of the next chunk for small requests, one of which needs `need`. */
 static size_t next_size(const struct mase_chunk *last, size_t need)
 {
     size_t size = last ? 2 * last->size : FIRST_CHUNK;

@@ -134,7 +134,7 @@ static bool letter_before(const char *s, size_t *i)
     return is_letter(s[*i]);
 }
 
-/* Is the character at s[*i] a letter? Moves *i behind it. */
+/* Is the character at s[*i] a letter? Advances *i. */
 static bool letter_at(const char *s, size_t *i, size_t n)
 {
     if (*i >= n || !is_letter(s[*i]))
@@ -189,8 +189,8 @@ static size_t bytes_within(const char *s, size_t n, long columns)
     return i;
 }
 
-/* Where the line of text that begins at s[from] ends: whole tokens, and as much as fits of a token
- * too long for any line. */
+/* The end of the line of text that begins at s[from]: whole tokens, or a part of a token that is
+ * too long. */
 static size_t line_end(const char *s, size_t from, size_t n, int width)
 {
     long columns = 0;

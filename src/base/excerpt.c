@@ -38,7 +38,7 @@ struct window {
     char text[WINDOW + 1];
     size_t len;
     size_t from; /* bytes of the line before it */
-    bool more;   /* the line goes on behind it */
+    bool more;   /* the line continues */
 };
 
 /* Read the part of the line around byte col (from 1; 0: the beginning). */

@@ -120,7 +120,7 @@ static bool all_ones(const struct mase_arg *size)
     return true;
 }
 
-/* "Conv2d 3x3, stride 2x2": the class, and what tells two of its kind apart. */
+/* The class, with attributes that distinguish its calls: "Conv2d 3x3, stride 2x2". */
 static const char *call_of(struct mase_arena *a, const struct mase_node *n)
 {
     const struct mase_module *m = mase_node_module(n);

@@ -58,7 +58,7 @@ static int letter_width(uint32_t cp)
     return cp < 0x2e80 ? 63 : 105; /* ideographs are square */
 }
 
-/* Of the text as put_letters cuts it. */
+/* The width of the text as put_letters shortens it. */
 static double text_width(const char *text, int size)
 {
     const char *const end = text + strlen(text);

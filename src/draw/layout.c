@@ -38,8 +38,8 @@ static void longest_paths(const struct job *j)
     }
 }
 
-/* What hangs on no other node's value: a source, or what follows from sources that nothing else
- * uses. */
+/* Does the node depend on no other value: a source, or computed from sources that nothing else
+ * uses? */
 static bool floats(const struct job *j, int n, const bool *floating, const int *outs)
 {
     for (int i = j->in_start[n]; i < j->in_start[n + 1]; i++) {
@@ -102,8 +102,8 @@ static int add_vertex(struct job *j, int node, int layer, double width)
     return j->g.count++;
 }
 
-/* Nodes come first, so that a node's vertex has its number; then the trunks. False: of these there
- * are too many, as where each of many nodes waits long for its user. */
+/* Vertices of nodes come first, with equal indices; then the trunks. False: too many trunks, as
+ * when many nodes are used much later. */
 static bool make_vertices(struct job *j)
 {
     struct mase_layout *l = j->l;

@@ -159,7 +159,7 @@ static void put_numbers(struct mase_str *out, const double *v, int64_t n)
     }
 }
 
-/* What a script needs to tell values under the pointer, as JSON in an attribute. */
+/* The values as JSON in an attribute, for the page's script. */
 static void put_data(const struct chart *c)
 {
     struct mase_str json = { 0 };
@@ -282,7 +282,7 @@ static void put_frame(const struct chart *c)
 
 /* ---- lines ---- */
 
-/* What is drawn of the points that share a column of pixels: their ends and extremes. */
+/* What is drawn of points in one column of pixels: ends and extremes. */
 struct column {
     int64_t index[4]; /* first, lowest, highest, last */
     bool used;
@@ -419,7 +419,7 @@ static long legend_width(const struct mase_plot *p)
     return legend;
 }
 
-/* Where the axes lie; a long legend makes the chart higher. */
+/* Place the axes; a long legend makes the chart higher. */
 static void lay_out(struct chart *c)
 {
     const struct mase_plot *p = c->p;

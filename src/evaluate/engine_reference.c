@@ -11,7 +11,7 @@
 #include "exec/plan/plan_parts.h"
 #include "ir/graph/graph_parts.h"
 
-/* What the output node returns has one row per sample. */
+/* Check that the output has one row per sample. */
 static enum mase_status prepare(struct mase_predictor *p, struct mase_err *err)
 {
     struct mase_arena a = { 0 };
@@ -85,7 +85,7 @@ static bool is_same_alone(const struct mase_predictor *p, const float *x, const 
     return true;
 }
 
-/* Tried with the first few samples, if the graph does not tell. */
+/* Try with the first samples, if the graph does not tell. */
 static enum mase_status find_mixes(bool *out, const struct mase_each_batch *e, struct mase_err *err)
 {
     enum { TRIED = 8 };
@@ -115,7 +115,7 @@ static enum mase_status find_mixes(bool *out, const struct mase_each_batch *e, s
     return st;
 }
 
-/* What PyTorch computes depends on how many samples it is given at once: as many are taken here. */
+/* PyTorch's result depends on the number of samples in a batch: take that number here. */
 static enum mase_status settle(const struct mase_each_batch *e, struct mase_err *err)
 {
     struct mase_predictor *p = e->p;

@@ -9,7 +9,7 @@
 #include "evaluate/task_metrics.h"
 #include "exec/plan/plan_parts.h"
 
-/* An evaluation under way. */
+/* State of an evaluation. */
 struct work {
     const struct mase_evaluate_opts *opts;
     struct mase_target_source source;

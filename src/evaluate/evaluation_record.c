@@ -16,8 +16,8 @@ const char *mase_metric_row(struct mase_arena *a, const struct mase_metric_table
     return m->names ? m->names[r] : mase_arena_printf(a, "%lld", (long long)r);
 }
 
-/* What the samples of class c were taken for, whose cells begin at *at: a count for each class; of
- * many classes those that there are, by their numbers. */
+/* The predictions for samples of class c, whose cells begin at *at: a count for each class; with
+ * many classes, the nonzero counts by class. */
 static struct mase_value *answers(struct mase_arena *a, const struct mase_evaluation *e, int c,
                                   int64_t *at)
 {

@@ -21,8 +21,8 @@ static int by_score(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of all pairs of a positive and a negative, how many rank the positive higher: sorted by score,
- * each run of equal scores counts the negatives below it whole and its own half. */
+/* The number of pairs of a positive and a negative that rank the positive higher, by sorting: among
+ * equal scores a pair counts one half. */
 static double ranked_pairs(const struct scored *s, int64_t n)
 {
     double pairs = 0, below = 0;

@@ -275,7 +275,7 @@ static void run_worker(const void *data, int worker, int workers)
     }
 }
 
-/* ---- workers side by side ---- */
+/* ---- parallel workers ---- */
 
 /* The share of one, of data. */
 typedef void worker_part_fn(const void *data, int worker, int workers);
@@ -294,8 +294,8 @@ static enum mase_status run_part(void *data, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Each in a guard of its own: no jump leaves the region. Whoever ran out of memory ends the call
- * behind it. */
+/* Each worker has a guard of its own, as no jump may leave the parallel region. If one ran out of
+ * memory, the call fails after it. */
 static enum mase_status run_workers(struct mase_predictor *p, worker_part_fn *run, const void *data,
                                     int workers, struct mase_err *err)
 {

@@ -9,7 +9,7 @@
 #include <mase/evaluate.h>
 #include <mase/int_program.h>
 
-/* What a thread needs to run a batch. */
+/* Memory of a thread that runs batches. */
 struct mase_worker {
     struct mase_plan *plan;         /* of floats */
     struct mase_int_runner *runner; /* of integers */
@@ -44,9 +44,9 @@ struct mase_predictor {
 enum mase_status mase_input_check(const struct mase_input *in, const float *x, int64_t stride,
                                   int64_t n, struct mase_err *err) MASE_MUST_CHECK;
 
-/* What to do with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
- * follows), or take s->y away; that this cannot be done s->fault and s->err tell. Several threads
- * call it at once, for other batches. */
+/* Called with the batch of samples from `at` on: fill s->x with s->samples of them (scaling
+ * follows), or read s->y; failures go to s->fault and s->err. Several threads call it at once, for
+ * different batches. */
 typedef void mase_worker_fn(const struct mase_predictor *p, struct mase_worker *s, int64_t at,
                             void *data);
 /* n samples: for every batch fill, forward, take. */
@@ -64,7 +64,7 @@ struct mase_each_batch {
     void *data;
 };
 
-/* What an engine does. A function that may be NULL says so. */
+/* Functions of an engine; NULL is allowed where noted. */
 struct mase_engine_functions {
     /* Refuses what the engine cannot compute, and makes what workers share; may make batches
      * smaller. May be NULL. */
@@ -114,7 +114,7 @@ void mase_predictor_use_reference(struct mase_predictor *p, int64_t n);
 /* For engines: the result of the network, by that of a batch, which stands first. */
 void mase_predictor_set_result(struct mase_predictor *p, enum mase_dtype dtype,
                                const struct mase_shape *out);
-/* So many of n samples are taken at a time where the network mixes them; the user is told. */
+/* The number of n samples that run at once if the network mixes samples; logs it. */
 int64_t mase_predictor_couple(struct mase_predictor *p, int64_t n);
 /* The samples of a batch from an array, if the engine reads arrays; row: as of gather. */
 bool mase_worker_gather(const struct mase_predictor *p, struct mase_worker *s, const float *x,

@@ -130,7 +130,7 @@ static enum mase_status check_tokens(const struct mase_target_source *s, int64_t
     return MASE_OK;
 }
 
-/* The output is (positions, tokens). What follows the last position nobody knows. */
+/* The output is (positions, tokens). The token after the last position is unknown. */
 static enum mase_status fit_next(struct mase_target_source *s, const struct mase_shape *result,
                                  struct mase_err *err)
 {
@@ -185,8 +185,7 @@ struct mase_loss_opts mase_target_loss(const struct mase_target_source *s)
 
 /* ---- a loss of one's own ---- */
 
-/* What it is given for a sample: a class, classes at positions, or numbers as the output has them.
- */
+/* The target of a sample: a class, classes at positions, or numbers in the shape of the output. */
 static struct mase_tensor target_of(const struct mase_target_source *s)
 {
     struct mase_tensor t = { .dtype = s->positions ? MASE_I64 : MASE_F32 };

@@ -8,7 +8,7 @@
 
 #include "exec/loss/own_loss.h"
 
-/* Where targets come from. */
+/* Source of targets. */
 struct mase_target_source {
     struct mase_objective objective;
     const struct mase_dataset *data; /* borrowed, like class_map */
@@ -27,12 +27,12 @@ enum mase_status mase_target_source_init(struct mase_target_source *s,
                                          const struct mase_dataset *d,
                                          const struct mase_shape *result,
                                          struct mase_err *err) MASE_MUST_CHECK;
-/* Take the mean that a score is told by from these rows, if it has one. */
+/* Compute the mean of these rows that the score needs, if any. */
 void mase_target_source_score(struct mase_target_source *s, struct mase_split_rows rows);
 void mase_target_source_release(struct mase_target_source *s);
 /* (width): what 1 of a number is in the measure of the data; NULL: 1. */
 const double *mase_target_unit(const struct mase_target_source *s);
-/* What a plan has to know of its loss. */
+/* Options of the loss for a plan. */
 struct mase_loss_opts mase_target_loss(const struct mase_target_source *s);
 /* The loss of one's own, made ready for batches of tiles of so many samples; *out = NULL: the
  * task's is used. The caller frees it before the source. */

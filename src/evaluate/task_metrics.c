@@ -1,5 +1,5 @@
 /*
- * task_metrics.c - what a test tells of a network, by tasks.
+ * task_metrics.c - metrics of a test, by task.
  */
 #include "evaluate/task_metrics.h"
 
@@ -32,7 +32,7 @@ void mase_kept_outputs_init(struct mase_kept_outputs *k, struct mase_arena *a,
         k->target = mase_new_array(a, float, (size_t)(samples * outputs));
 }
 
-/* Which class has the largest output at a position of a sample. */
+/* The class with the largest output at a position of a sample. */
 static int64_t answer(const struct mase_kept_outputs *k, const struct mase_lanes *y, int64_t at,
                       int64_t i)
 {
@@ -145,7 +145,7 @@ static struct counted count(const struct mase_kept_outputs *k, int64_t output)
     return c;
 }
 
-/* Of labels of 0 or 1. */
+/* AUC for labels 0 and 1. */
 static double auc_of(const struct mase_kept_outputs *k, int64_t output)
 {
     int32_t *label = mase_xcalloc((size_t)(k->samples + 1) * sizeof *label);

@@ -13,7 +13,7 @@ struct mase_map_count {
     int64_t hits, answers, labels;
 };
 
-/* What is kept of every sample, or counted of every batch. */
+/* Outputs kept of every sample, or counts over batches. */
 struct mase_kept_outputs {
     const struct mase_target_source *source; /* NULL: nothing is kept */
     int64_t samples, outputs, batch;

@@ -181,6 +181,6 @@ int64_t mase_task_outputs(const struct mase_task *t, const struct mase_data_info
     case MASE_TASK_INPUT:
         return mase_shape_count(&d->sample);
     default:
-        return t->sums ? 1 : d->classes; /* of two classes one is told */
+        return t->sums ? 1 : d->classes; /* of two classes one is reported */
     }
 }

@@ -12,12 +12,12 @@
  * started first: below, that costs more than it brings. */
 static const double worth_a_thread = 3e7;
 
-/* Of one sample through the network. */
+/* Products that one sample needs. */
 static double sample_products(const struct mase_graph *g, const struct mase_shape *sample)
 {
     struct mase_arena a = { 0 };
     struct mase_costs *costs = NULL;
-    struct mase_err unwanted; /* what it says, whoever runs the network will */
+    struct mase_err unwanted; /* running the network reports it */
     const struct mase_inputs in = mase_graph_inputs(&a, g, sample, 1);
     double macs = 0;
     if (in.count && !mase_costs_new(&costs, g, in.item, in.count, &unwanted))

@@ -262,7 +262,7 @@ static enum mase_status compare(const struct verifying *k, const struct mase_lan
     return MASE_OK;
 }
 
-/* What the engine computes, where no other value is asked for, is what plain integers give. */
+/* Check that the engine, without other values requested, equals plain integers. */
 static enum mase_status check_engine(const struct verifying *k, int64_t samples,
                                      struct mase_err *err)
 {

@@ -40,7 +40,7 @@ NARROW static __m128i fold(__m128i sum, __m128i by, __m128i next)
     return _mm_xor_si128(_mm_xor_si128(low, high), next);
 }
 
-/* Of whole strides, at least one. */
+/* CRC of whole strides, at least one. */
 NARROW static uint32_t fold_narrow(uint32_t crc, const unsigned char *p, size_t strides)
 {
     const __m128i far = load(by_512), near = load(by_128);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the bytes before, 0 for none, and of size more; zlib's crc32, several times faster where the
- * CPU multiplies without carries. */
+/* The CRC of earlier data (0 for none) continued over size bytes; equals zlib's crc32, several
+ * times faster on CPUs with carry-less multiplication. */
 uint32_t mase_crc32(uint32_t crc, const void *data, size_t size);
 
 /* The ways to compute it, which a CPU may lack; for tests. */

@@ -16,7 +16,7 @@ struct mase_element {
 };
 
 struct mase_element mase_element_of(enum mase_dtype dtype);
-/* The same in the file, to be left in the file's own type. */
+/* The type in which the file stores it, for reading without conversion. */
 struct mase_element mase_element_as_stored(const struct mase_element *e);
 
 /* Does this machine keep the most significant byte first? */

@@ -144,7 +144,7 @@ static void put_summary(struct mase_str *s, const char *tag, double value)
 
 /* ---- the file ---- */
 
-/* Frame e->message and put it behind the waiting records. */
+/* Frame e->message and append it to the waiting records. */
 static void add_record(struct mase_events *e)
 {
     struct mase_str *s = &e->waiting;
@@ -232,7 +232,7 @@ enum mase_status mase_events_open(struct mase_events **out, const char *dir, str
     put_double(&e->message, 1, wall_time());
     put_text(&e->message, 3, "brain.Event:2");
     add_record(e);
-    st = mase_events_flush(e, err); /* at once: a reader can tell what the file is */
+    st = mase_events_flush(e, err); /* at once, so that a reader recognises the file */
     if (st) {
         mase_sys_close(e->fd);
         unlink(e->path);

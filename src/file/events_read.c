@@ -119,7 +119,7 @@ static enum mase_status read_summary(const struct reading *r, struct mase_cursor
     return MASE_OK;
 }
 
-/* The step may come behind the summary: it is looked for first. */
+/* The step may follow the summary, so it is searched first. */
 static enum mase_status read_event(struct reading *r, const struct mase_cursor *message,
                                    struct mase_err *err)
 {

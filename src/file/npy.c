@@ -362,7 +362,7 @@ static uint32_t letter_at(const struct npy_header *h, const unsigned char *p, in
     return letter;
 }
 
-/* Zeros behind a text fill its place. */
+/* Texts are padded with zeros. */
 static const char *text_at(struct mase_arena *a, const struct npy_header *h, const unsigned char *p)
 {
     struct mase_str text = { 0 };

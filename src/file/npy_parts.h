@@ -17,7 +17,7 @@ enum mase_status mase_npy_view(struct mase_tensor *t, struct mase_arena *a, bool
                                int *converted, struct mase_cursor *in,
                                struct mase_err *err) MASE_MUST_CHECK;
 
-/* The same of an array of texts, in UTF-8; text = NULL: it holds numbers. */
+/* As above for an array of texts, in UTF-8; text = NULL: it holds numbers. */
 struct mase_npy_texts {
     struct mase_shape shape;
     const char **text; // (count)
@@ -30,15 +30,15 @@ enum mase_status mase_npy_texts(struct mase_npy_texts *t, struct mase_arena *a,
 enum mase_status mase_npy_copied(uint64_t *bytes, bool as_stored, struct mase_cursor *in,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
-/* The same without elements: type and shape from the header, which lies in the cursor's file, the
- * first bytes of a whole of so many. */
+/* Type and shape only, from the header, which lies in the cursor's file as the first bytes of a
+ * whole of this size. */
 enum mase_status mase_npy_outline(struct mase_tensor *t, struct mase_cursor *in, uint64_t whole,
                                   struct mase_err *err) MASE_MUST_CHECK;
 
 /* Can t be written? what names it in the message. */
 enum mase_status mase_npy_check(const struct mase_tensor *t, const char *what, const char *path,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* What stands before the elements, a multiple of 64 bytes. */
+/* Write the header, whose length is a multiple of 64 bytes. */
 void mase_npy_header(struct mase_str *out, const struct mase_tensor *t);
 
 #endif /* MASE_FILE_NPY_PARTS_H */

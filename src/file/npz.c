@@ -18,7 +18,7 @@ struct reading {
     uint64_t limit; /* of bytes unpacked or converted */
 };
 
-/* So many bytes more for one array. */
+/* Count the bytes of another array against the limit. */
 static enum mase_status check_limit(const struct reading *r, const char *name, uint64_t bytes,
                                     struct mase_err *err)
 {

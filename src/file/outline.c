@@ -20,7 +20,7 @@ enum { NPY_HEADER = 4096 }; /* NumPy's own is shorter than 256 bytes */
 struct collection {
     struct mase_outline *o;
     int cap;
-    struct mase_str path; /* what leads to the object that is looked at */
+    struct mase_str path; /* path to the current object */
     uint64_t names, most; /* letters of all names so far; those allowed */
 };
 

@@ -92,7 +92,7 @@ struct mase_pickle {
     size_t memo_cap, memo_count; /* room; objects that MEMOIZE put there */
 };
 
-/* Run the pickle at in->pos, which moves behind it. Storages and views add to those of earlier
+/* Run the pickle at in->pos, and advance it. Storages and views are added to those of earlier
  * pickles. */
 enum mase_status mase_pickle_read(struct mase_pickle *p, struct mase_cursor *in,
                                   const struct mase_obj **root,

@@ -7,10 +7,10 @@
 
 #include "file/weights_match.h"
 
-/* What wrappers put before every name: DataParallel, Lightning, DataParallel within it. */
+/* Prefixes of wrappers: DataParallel, Lightning, DataParallel within it. */
 static const char *const wrappers[] = { "module.", "model.", "module." };
 
-/* What torch.compile and wrappers of parts put anywhere. */
+/* Infixes of torch.compile and other wrappers. */
 static const char *const inner_wrappers[] = { "_orig_mod.", "_fsdp_wrapped_module.",
                                               "_checkpoint_wrapped_module." };
 
@@ -74,7 +74,7 @@ const char *mase_tensors_unwrap(struct mase_tensors *t, bool lightning)
     return text;
 }
 
-/* What follows r->from in name: "" or ".weight"; NULL when name does not begin so. */
+/* The rest of name after r->from: "" or ".weight"; NULL if name does not begin so. */
 static const char *after(const struct mase_rename *r, const char *name)
 {
     const size_t n = strlen(r->from);

@@ -62,7 +62,7 @@ enum wanted {
     OUTLINE, /* the file's, and no data */
 };
 
-/* What an entry is checked against. */
+/* For checks of an entry. */
 struct source {
     const char *path;
     const unsigned char *data; /* the elements */

@@ -73,7 +73,7 @@ static enum mase_status parse_safetensors(struct mase_tensors *t, const char *pa
     return MASE_OK;
 }
 
-/* What people have in place of a file that they believe to have. */
+/* Refuse what users have instead of the file: a pointer of Git LFS, an HTML page, an archive. */
 static enum mase_status refuse_stand_in(struct mase_tensors *t, const char *path, bool as_stored,
                                         struct mase_err *err)
 {
@@ -105,7 +105,7 @@ static parse_fn *const parsers[MASE_KIND_COUNT] = {
     [MASE_KIND_PACKED] = refuse_stand_in,
 };
 
-/* What is of none of these kinds is taken for what its name says, so that its reader complains. */
+/* A file of an unknown kind is parsed by its suffix, whose parser reports the error. */
 static parse_fn *parser_of(const struct mase_file *f)
 {
     static const char *const torch[] = { ".pt", ".pth", ".ckpt", ".bin", ".tar", ".pt2" };

@@ -22,7 +22,8 @@ static bool has_dicts(const struct mase_obj *o)
     return dict_of(o, "_parameters") && dict_of(o, "_modules");
 }
 
-/* What has the dicts: the object itself or, of one that a function made, its first argument. */
+/* The object with the dicts: the object itself, or the first argument of the function that makes
+ * it. */
 static const struct mase_obj *body_of(const struct mase_obj *o)
 {
     if (o->kind != MASE_OBJ_OPAQUE || !o->made)

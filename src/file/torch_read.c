@@ -51,7 +51,7 @@ static enum mase_status find_archive(const struct mase_zip *z, struct mase_arena
     return MASE_OK;
 }
 
-/* What may still be unpacked; a stored entry takes no memory. */
+/* How many bytes may still be unpacked; a stored entry needs none. */
 static uint64_t unpack_limit(const struct mase_pickle *p, const struct mase_zip_entry *e)
 {
     if (e->method == 0)
@@ -134,7 +134,7 @@ static enum mase_status read_zip(struct mase_torch *t, struct mase_pickle *p, st
 
 /* ---- before zip ---- */
 
-/* An integer too long for the machine, behind a protocol and perhaps a frame. */
+/* A long integer, after a protocol and possibly a frame. */
 size_t mase_torch_old_magic(const unsigned char *data, size_t size)
 {
     static const unsigned char magic[] = { 0x8a, 10,   0x6c, 0xfc, 0x9c, 0x46, 0xf9,

@@ -5,8 +5,8 @@
 
 #include "file/pickle.h"
 
-/* Keys under which people keep them, those that are meant first. Averages come last: where there
- * are both, the weights that were trained are taken, and people are told. */
+/* Usual keys of state dicts, in order of preference. Averages come last: if there are both, the
+ * trained weights are loaded, with a message. */
 static const char *const names[] = {
     "state_dict",     "model_state_dict", "model",     "net",       "network",
     "module",         "model_state",      "weights",   "params",    "ema",
@@ -20,8 +20,8 @@ static bool has_keys(const struct mase_obj *o)
     return o->kind == MASE_OBJ_DICT || o->kind == MASE_OBJ_OPAQUE;
 }
 
-/* What may stand beside tensors: tensors that we do not read; what get_extra_state left; in
- * quantised models, types and pairs under names with dots. */
+/* Entries other than tensors that are ignored: what get_extra_state returned; in quantised models,
+ * types and pairs under dotted names. */
 static bool is_beside(const struct mase_obj *key, const struct mase_obj *item)
 {
     return (item->kind == MASE_OBJ_OPAQUE && item->unread) || strchr(key->text, '.') ||

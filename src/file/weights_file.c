@@ -99,7 +99,7 @@ static void reset_counters(const struct mase_weights_match *l)
 
 enum { SHOWN = 4, NAMED = 200 };
 
-/* What no way of loading forgives, and what only the lenient does. */
+/* List the faults: those of any mode, or those that only the lenient mode accepts. */
 static void list_faults(struct mase_str *text, const struct mase_weights_match *l, bool lenient)
 {
     if (!lenient) {

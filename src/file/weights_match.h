@@ -41,7 +41,7 @@ struct mase_weights_match {
 
 /* weights_match_names.c: the file's tensors by the graph's names. */
 void mase_match_names_of_file(struct mase_weights_match *l);
-/* What would make more names the graph's, for messages; NULL: nothing that we know. */
+/* An option under which more names match, for messages; NULL: none. */
 const char *mase_match_advice(const struct mase_weights_match *l);
 /* weights_match.c: all that differs. */
 void mase_match_compare(struct mase_weights_match *l);

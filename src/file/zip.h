@@ -71,7 +71,7 @@ struct mase_zip_writer {
 void mase_zip_begin(struct mase_zip_writer *w, struct mase_writer *out);
 enum mase_status mase_zip_put(struct mase_zip_writer *w, const char *name, const void *data,
                               size_t size, struct mase_err *err) MASE_MUST_CHECK;
-/* The same for a content in parts. */
+/* As above, with content in parts. */
 struct mase_zip_part {
     const void *data;
     size_t size;

@@ -37,7 +37,7 @@ static uint32_t narrow(const struct mase_zip_writer *w, uint64_t v)
     return v >= w->wide_from ? UINT32_MAX : (uint32_t)v;
 }
 
-/* What local header and directory entry have in common: version needed to length of the name. */
+/* Fields common to local headers and directory entries: version needed to length of the name. */
 static void put_common(struct mase_str *s, const struct mase_zip_writer *w, const char *name,
                        uint64_t size, uint32_t crc, bool wide)
 {

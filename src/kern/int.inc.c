@@ -3,8 +3,8 @@
  * have no rounding: every instruction set gives the same, in whatever order.
  */
 
-/* MR outputs of sixteen lanes: two rows of the operand at a time, whose numbers lie side by side in
- * a pair with the two weights. */
+/* MR outputs of sixteen lanes: two rows of the operand at a time, whose values are paired, as are
+ * the two weights. */
 static INLINE void int_gemm_block(const struct mase_int_gemm *g, long o, long n, int MR)
 {
     const int32_t *w = g->w + o * g->pairs;

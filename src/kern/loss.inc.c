@@ -130,7 +130,7 @@ static inline struct log_softmax log_softmax(const float *x, long stride, long C
     return s;
 }
 
-/* What the teacher rules out counts nothing, however sure of it the network is. */
+/* Classes with teacher probability 0 contribute nothing. */
 static inline vf divergence(const struct mase_distillation *d, const struct log_softmax *teacher,
                             const struct log_softmax *own)
 {
@@ -149,7 +149,7 @@ void KERNEL(distillation)(const struct mase_distillation *d)
     const vf weight = vset1(d->weight * d->temperature * d->temperature);
     const vf slope = vset1(d->weight * d->temperature * d->scale);
     for (long n = 0; n < d->n; n += MASE_LANES) {
-        const long left = d->samples - n; /* behind them the teacher may have anything */
+        const long left = d->samples - n; /* the teacher's padding is undefined */
         const vm sample = vfirst(left < MASE_LANES ? (int)left : MASE_LANES);
         const struct log_softmax own = log_softmax(d->logits + n, d->stride, d->C, d->temperature),
                                  teacher = log_softmax(d->teacher + n, d->teacher_stride, d->C,

@@ -2,8 +2,8 @@
  * norm.inc.c - per sample over rows: moments and softmax, with their gradients.
  */
 
-/* So many rows are added one by one, then their sums: a group norm over an image has 1e5 and more,
- * and a sum that has grown large would round each of them away. */
+/* Rows are summed in groups of so many, then the sums, since a group norm over an image has 1e5
+ * rows and more, and a large sum rounds each of them away. */
 enum { SUMMED_ROWS = 1024 };
 
 static INLINE long run_end(long first, long count)
@@ -23,7 +23,7 @@ static INLINE vf lane_sum(const float *x, long stride, long count)
     return sum;
 }
 
-/* Of the squares of x - from. */
+/* The sum of (x - from)^2. */
 static INLINE vf lane_squares(const float *x, long stride, long count, vf from)
 {
     vf sum = vzero();

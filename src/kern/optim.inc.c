@@ -8,7 +8,7 @@ static inline vf decayed(const struct mase_optim *o, vf w, long i)
     return vfma(vset1(o->decay), w, vmul(vload(o->g + i), vset1(o->clip)));
 }
 
-/* What Adam's relatives share. */
+/* Shared by optimisers like Adam. */
 struct adam {
     vf b1, t1, b2, t2, root, eps;
 };

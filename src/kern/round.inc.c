@@ -143,7 +143,7 @@ static inline vf mx_scale(vf largest, const struct mase_mx_levels *levels)
     return vmax(vsub(vexponent(largest), vset1(levels->emax)), vset1(-127.0f));
 }
 
-/* Blocks side by side, one in each lane. */
+/* Each lane rounds one block. */
 static INLINE void round_mx(float *y, const float *x, const int64_t *row, long rows,
                             const struct mase_mx_levels *levels, long n, enum mase_direction d)
 {

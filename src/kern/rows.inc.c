@@ -142,7 +142,7 @@ void KERNEL(quantize_uniform)(float *y, const float *x, const struct mase_unifor
         vstore(y + i, vmul(to_code(vdiv(vload(x + i), s), lo, hi), s));
 }
 
-/* What was cut is what lies beyond the bounds before it is rounded. */
+/* Values that lie beyond the bounds before rounding were clamped. */
 void KERNEL(quantize_uniform_back)(float *dx, float sum[3], const float *dy, const float *x,
                                    const struct mase_uniform *u, bool add, long n)
 {

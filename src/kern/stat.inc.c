@@ -227,7 +227,7 @@ static inline void count_planes(int64_t *count, const struct planes *p)
     }
 }
 
-/* What is left of the rows behind their whole blocks, packed into blocks. */
+/* The rows that remain after whole blocks, packed into blocks. */
 static inline void count_rest(struct planes *p, struct low_planes *low,
                               const struct mase_channel *c, double scale, double offset)
 {

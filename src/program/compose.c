@@ -1,6 +1,5 @@
 /*
- * compose.c - calls that are said in the words of several others (compose.h), and the rules that
- * do so.
+ * compose.c - lower calls to several other calls (compose.h): the rules.
  */
 #include "program/compose.h"
 

@@ -1,5 +1,5 @@
 /*
- * compose.h - calls that are said in the words of several others.
+ * compose.h - lower calls to several other calls.
  *
  * A rule writes them down like expressions; each becomes an instruction before the call's own, with
  * the type that its shape rule finds:
@@ -37,7 +37,7 @@ enum mase_status mase_compose_end(struct mase_compose *k, enum mase_op op,
 struct mase_arg mase_compose_param(const struct mase_compose *k, const char *name);
 /* A tuple of integers. */
 struct mase_arg mase_compose_ints(struct mase_compose *k, const int64_t *v, int count);
-/* The value's shape for the smallest batch that is looked at. */
+/* The value's shape for the smallest of the batch sizes. */
 struct mase_shape mase_compose_shape(const struct mase_arg *value);
 
 #endif /* MASE_PROGRAM_COMPOSE_H */

@@ -93,7 +93,7 @@ enum mase_status mase_lower_cdist(struct mase_lowered *l, struct mase_err *err)
     return mase_compose_last(&k, MASE_OP_norm, d, p, mase_arg_int(-1));
 }
 
-/* The number of boundaries that are not behind a value. */
+/* The number of boundaries that are below a value, or not above. */
 enum mase_status mase_lower_searchsorted(struct mase_lowered *l, struct mase_err *err)
 {
     struct mase_compose k = { .l = l, .err = err };
@@ -116,7 +116,7 @@ static struct mase_arg as_matrix(struct mase_compose *k, const struct mase_tenso
     const struct mase_ptype *from = &mase_pvalue_of(&x)->type;
     struct mase_ptype type = { .dtype = from->dtype };
     int64_t order[MASE_MAX_RANK], length = 1, columns = 1;
-    for (int i = 0; i < from->rank; i++) /* what is kept, then what is summed; of b the other way */
+    for (int i = 0; i < from->rank; i++) /* kept labels, then summed ones; for b the reverse */
         order[i] = t->order[which][which ? i : (i + t->sums) % from->rank];
     for (int i = 0; i < t->sums; i++)
         length *= from->dim[t->order[which][i]].plus;

@@ -62,7 +62,7 @@ static void take_diagonals(struct mase_compose *k, struct labelled *x)
     }
 }
 
-/* Without the labels that nobody else needs. */
+/* Sum over labels that no other operand and no result needs. */
 static void sum_out(struct mase_compose *k, struct labelled *x, const bool *needed)
 {
     int64_t dims[MASE_MAX_RANK];
@@ -134,8 +134,8 @@ static int samples_of(const struct labelled *x)
     return -1;
 }
 
-/* Those of a for which `both` says whether b has them too and `kept` whether they are needed; that
- * of the samples first. */
+/* Labels of a that b has or lacks (both) and that are needed or not (kept); that of the samples
+ * first. */
 static struct labels labels_of(const struct labelled *a, const struct labelled *b, bool both,
                                bool kept, const bool *needed)
 {

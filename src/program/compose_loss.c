@@ -130,7 +130,7 @@ enum mase_status mase_lower_kl_div(struct mase_lowered *l, struct mase_err *err)
 
 /* ---- of classes ---- */
 
-/* What cross_entropy and nll_loss are about. */
+/* Operands of cross_entropy and nll_loss. */
 struct entropy {
     struct mase_arg logp, target, weight; /* weight: of the classes; no value: none */
     struct mase_ptype positions;          /* those of the target */

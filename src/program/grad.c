@@ -220,7 +220,8 @@ static void copy_instr(struct copying *c, const struct mase_instr *i)
     }
 }
 
-/* What stays, and how much it counts, is a value, by which the gradient is multiplied, too. */
+/* Split dropout into a scaled mask and a product, since the gradient is multiplied by the mask,
+ * too. */
 static void copy_dropout(struct copying *c, const struct mase_instr *i, struct mase_err *err)
 {
     struct mase_instr_builder b = { .p = c->to, .err = err, .from = i->from, .node = i->node };
@@ -405,7 +406,7 @@ void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
 
 /* ---- the result ---- */
 
-/* What of the values of a source a gradient was asked for: a dict by their names. */
+/* The requested gradients of a source's values: a dict by name. */
 static struct mase_arg gradients_of(struct mase_backward *k, enum mase_psource source)
 {
     struct mase_program *p = k->b.p;

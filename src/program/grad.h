@@ -19,7 +19,7 @@
 
 struct mase_backward {
     struct mase_instr_builder b; /* of the joint program */
-    const struct mase_instr *i;  /* of its forward part, whose gradient is under way */
+    const struct mase_instr *i;  /* the forward instruction that is differentiated */
     struct mase_arena scratch;
     int values;          /* of the forward part; by number: */
     bool *wanted;        /* does a gradient pass from it to something that is asked for? */
@@ -63,8 +63,8 @@ struct mase_arg mase_grad_slope(struct mase_backward *k, int operand);
 /* The transpose of the instruction, which is linear in its first operand, applied to dy. */
 struct mase_arg mase_grad_adjoint(struct mase_backward *k, struct mase_arg dy);
 
-/* The instruction said in other words: what was written behind `before`, up to now, makes the same
- * results, and gradients go through that instead. */
+/* The instructions written after `before` compute the results of the instruction; differentiate
+ * them instead. */
 void mase_grad_expand(struct mase_backward *k, const struct mase_instr *before,
                       const struct mase_arg *result, int results);
 

@@ -26,7 +26,8 @@ void mase_back_index_select(struct mase_backward *k)
                           param[2], mase_grad_result(k, 0)));
 }
 
-/* What a scatter reads of src are the values that have an index, the first along each dimension. */
+/* Gradients of scatter's src: for the values that have an index, the first ones along each
+ * dimension. */
 static void give_source(struct mase_backward *k, const struct mase_arg *src, struct mase_arg dim,
                         struct mase_arg index)
 {

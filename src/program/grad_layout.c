@@ -24,7 +24,7 @@ void mase_back_permute(struct mase_backward *k)
         mase_grad_give(k, x, mase_expr_permute(&k->b, mase_grad_result(k, 0), back));
 }
 
-/* What was repeated along a dimension is summed up. */
+/* Sum over broadcast dimensions. */
 void mase_back_expand(struct mase_backward *k)
 {
     mase_grad_give(k, &k->i->param[0], mase_grad_result(k, 0));

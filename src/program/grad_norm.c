@@ -70,7 +70,8 @@ static void give_sum(struct mase_backward *k, const struct mase_arg *operand,
     mase_grad_give(k, operand, mase_expr_reshape(&k->b, x, mase_type_of(operand)));
 }
 
-/* Those of weight and bias, n being the normalised values in the shape of x; returns dy weight. */
+/* Gradients of weight and bias, n being the normalised values in the shape of x; returns dy weight.
+ */
 static struct mase_arg scale_back(struct mase_backward *k, struct mase_arg n,
                                   const struct mase_ptype *own, bool biased)
 {

@@ -15,7 +15,7 @@ struct unrolled {
     struct mase_sequence q;
     int time;                      /* the dimension of x that steps go along; -1: a cell has none */
     struct mase_ptype hidden;      /* of h and c */
-    const struct mase_arg *weight; /* of the layer and direction under way */
+    const struct mase_arg *weight; /* of the current layer and direction */
     int weights;
     struct mase_arg h, c;
 };
@@ -183,7 +183,7 @@ static void run_layers(struct unrolled *u, struct mase_arg *in, struct mase_arg 
     }
 }
 
-/* Where steps and samples of x lie. */
+/* The dimensions of steps and samples of x. */
 static bool read_layout(struct unrolled *u)
 {
     struct mase_backward *k = u->k;

@@ -185,7 +185,7 @@ void mase_back_conv_transpose(struct mase_backward *k)
 
 /* ---- pools ---- */
 
-/* Where the maxima lie, found again; one place may be the maximum of several windows. */
+/* Recompute the positions of maxima; one position may be the maximum of several windows. */
 void mase_back_max_pool(struct mase_backward *k)
 {
     const struct mase_arg *x = &k->i->param[0];
@@ -247,7 +247,7 @@ void mase_back_affine_grid(struct mase_backward *k)
     mase_grad_give(k, theta, mase_g(k, matmul, turned, places));
 }
 
-/* ---- images looked at in given places ---- */
+/* ---- grid_sample ---- */
 
 /* The result's slopes by the coordinates (N, C, ..., d), summed over channels. */
 void mase_back_grid_sample(struct mase_backward *k)

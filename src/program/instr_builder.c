@@ -25,8 +25,7 @@ static void add_tensor(struct mase_pvalue *v, void *data)
     *o->tensor[v->number] = mase_tensor(o->arena, v->type.dtype, &s, false);
 }
 
-/* The tensors of a result in order, behind those that were counted; t NULL: they are counted only.
- */
+/* Append the tensors of a result, in order; t NULL: count them only. */
 static void list_tensors(const struct mase_arg *a, const struct mase_tensor **t, int *count)
 {
     if (a->kind == MASE_ARG_TENSOR && t)
@@ -112,7 +111,7 @@ struct mase_instr *mase_expr_instr(struct mase_instr_builder *b, enum mase_prim 
     return i;
 }
 
-/* Of two tensors, or of one and a number, an extreme is no reduction. */
+/* max and min of two operands are no reductions. */
 static enum mase_prim prim_of(enum mase_op op, const struct mase_arg *param)
 {
     const bool extreme = op == MASE_OP_max || op == MASE_OP_min;

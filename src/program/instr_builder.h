@@ -21,8 +21,7 @@ struct mase_instr_builder {
     const struct mase_node *node; /* itself; both may be NULL */
 };
 
-/* What op gives when called with these, the further parameters at their defaults: result[0..count)
- * are the first of its results. */
+/* Write op with these operands and default attributes; result[0..count) are its first results. */
 void mase_expr_results(struct mase_instr_builder *b, enum mase_op op, const struct mase_arg *arg,
                        int args, struct mase_arg *result, int count);
 /* Its only result. */

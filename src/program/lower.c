@@ -19,7 +19,7 @@
 #include "ir/text/arg.h"
 #include "quant/quant.h"
 
-/* The lowering behind a call: rules see calls and the program alone. */
+/* Private state of a lowering: rules see calls and the program only. */
 struct lowering_call {
     struct mase_lowered l; /* first */
     struct lowering *lower;
@@ -30,7 +30,7 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
     return mase_values_get(data, n);
 }
 
-/* What the node under way gives for batch size s, if that is known beforehand. */
+/* The known result of the current node for batch size s, or NULL. */
 static const struct mase_arg *known_result(const struct lowering *low, int s)
 {
     return low->known[s] ? low->known[s][low->position] : NULL;
@@ -127,7 +127,8 @@ static enum mase_status merge(struct mase_lowered *l, struct mase_arg *out,
                                                                         : differs(l, param, err);
 }
 
-/* What says where a result lies, not what it is: every result is a new value here. */
+/* `inplace` and `device` say where a result is stored, not what it is: results are new values here.
+ */
 static bool is_placing(const char *param)
 {
     return mase_streq(param, "inplace") || mase_streq(param, "device");
@@ -390,7 +391,7 @@ static enum mase_status follow_writes(struct lowering *low, const struct mase_lo
     return MASE_OK;
 }
 
-/* The same value, but no gradient passes. */
+/* A copy without gradient. */
 static void stop_gradient(struct mase_lowered *l)
 {
     l->op = MASE_OP_detach;

@@ -128,7 +128,7 @@ static void map_nodes(struct lowering *low)
     low->p->of_node = mase_new(a, struct mase_ptrmap);
     for (const struct mase_node *n = low->g->first; n->kind != MASE_OUTPUT; n = n->next, result++) {
         if (result->kind != MASE_ARG_TENSOR && !low->opts->concrete)
-            continue; /* a number for the first batch that was looked at */
+            continue; /* the number for the first batch size */
         const struct mase_arg r = with_values(low, result);
         mase_ptrmap_put(low->p->of_node, a, n, mase_arena_memdup(a, &r, sizeof r));
     }

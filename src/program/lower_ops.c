@@ -61,7 +61,7 @@ enum mase_status mase_lower_where(struct mase_lowered *l, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Of two tensors, or of one and a number, it is no reduction. */
+/* With two operands it is no reduction. */
 enum mase_status mase_lower_minmax(struct mase_lowered *l, struct mase_err *err)
 {
     const struct mase_arg *first = &l->call[0].param[0], *second = &l->call[0].param[1];
@@ -235,7 +235,7 @@ enum mase_status mase_lower_stateful(struct mase_lowered *l, struct mase_err *er
     return MASE_OK;
 }
 
-/* The layers say by attributes and parameters what the function is told. */
+/* A layer has as attributes and parameters what a function has as arguments. */
 enum mase_status mase_lower_batch_norm(struct mase_lowered *l, struct mase_err *err)
 {
     const struct mase_call *c = &l->call[0];

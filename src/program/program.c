@@ -197,7 +197,7 @@ int mase_instr_params(const struct mase_instr *i)
     return mase_op_call_sig(i->op)->count;
 }
 
-/* Of a weight, or of one sample of data, as its blocks are cut. */
+/* The factor of a weight, or of one sample of data, by its blocks. */
 static struct mase_factor factor_of(const struct mase_instr *i)
 {
     struct mase_shape s = mase_ptype_shape(&i->result[0]->type, 1);
@@ -285,7 +285,7 @@ void mase_program_renumber(struct mase_program *p)
         old[i]->last_use = NULL;
         old[i]->returned = false;
     }
-    for (int i = 0; i < count; i++) /* inputs first: whoever runs it needs them all */
+    for (int i = 0; i < count; i++) /* inputs first, which every runner needs */
         if (old[i]->source == MASE_PSOURCE_INPUT)
             number_use(old[i], &(struct numbering){ .p = p, .user = NULL });
     for (int i = 0; i < p->value_count; i++)
@@ -384,7 +384,7 @@ static void fix_extents(struct mase_arg *a, int64_t samples)
         fix_extents(&a->items[i], samples);
 }
 
-/* What messages call it. */
+/* The name of an instruction in messages. */
 static const char *name_of(struct mase_arena *a, const struct mase_instr *i)
 {
     if (i->from)
@@ -412,7 +412,7 @@ void mase_pcall_init(struct mase_pcall *k, struct mase_arena *a, const struct ma
     }
 }
 
-/* What an argument of a call has to do with the number of samples. */
+/* How an argument of a call depends on the number of samples. */
 struct relation {
     bool follows, other; /* plus or times more than one length */
 };

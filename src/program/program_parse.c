@@ -331,7 +331,7 @@ static enum mase_status parse_flag(struct mase_mg_parser *p, const char *word, b
     return *is ? mase_mg_next(&p->lx) : MASE_OK;
 }
 
-/* What may stand behind an instruction. */
+/* Parse the notes after an instruction. */
 static enum mase_status parse_notes(struct parser *ps, struct mase_instr *i)
 {
     struct mase_mg_parser *p = &ps->mg;

@@ -29,8 +29,8 @@ void mase_each_pvalue(const struct mase_arg *a, mase_each_pvalue_fn *fn, void *d
 /* Number the values in the order of the text, dropping those that nothing mentions but inputs, and
  * find last uses. */
 void mase_program_renumber(struct mase_program *p);
-/* Drop the instructions that neither the return nor an effect needs; returns how many. Numbers are
- * made anew afterwards. */
+/* Drop instructions that neither the return nor an effect needs, and number the rest; returns how
+ * many. */
 int mase_program_drop_unused(struct mase_program *p);
 /* Does any number in it depend on the number of samples? */
 bool mase_arg_follows_samples(const struct mase_arg *a);
@@ -66,7 +66,7 @@ struct mase_pvalue *mase_lowered_emit(struct mase_lowered *l, enum mase_op op,
                                       const struct mase_arg *param, const struct mase_ptype *type);
 /* The blocks that a round cuts its operand into: of a weight, or of one sample. */
 int64_t mase_instr_blocks(const struct mase_instr *round);
-/* What a bias is added to, of an instruction that rounds one at the scale of products. */
+/* The products that a bias is added to, for an instruction that rounds it at their scale. */
 struct mase_products;
 void mase_instr_products(struct mase_products *p, const struct mase_instr *i);
 /* A value rounded for the call's parameter; no format: the value itself. */

@@ -22,7 +22,7 @@ struct check {
     struct mase_str *out;
     int faults;
     int defined; /* values below it may be used */
-    char at[64]; /* the line under way */
+    char at[64]; /* the current line */
 };
 
 static void say(struct check *c, const char *fmt, ...) MASE_PRINTF(2, 3);
@@ -90,7 +90,7 @@ static void say_type(struct check *c, const struct mase_instr *i, const struct m
     mase_str_release(&text);
 }
 
-/* What the shape rule finds for so many samples is what the results say. */
+/* Check that the shape rule finds the types of the results, for this number of samples. */
 static void check_call(struct check *c, const struct mase_instr *i, int try)
 {
     struct mase_arena a = { 0 };

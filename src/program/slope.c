@@ -32,7 +32,7 @@ bool mase_prim_derives(enum mase_prim prim, enum mase_op op)
     return prim == MASE_PRIM_adjoint && has_adjoint(op);
 }
 
-/* What two operands of zip broadcast to. */
+/* Broadcast the shapes of two operands of zip. */
 static void widen(struct mase_ptype *t, const struct mase_ptype *by)
 {
     const int more = by->rank - t->rank;

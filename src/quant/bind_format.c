@@ -36,7 +36,7 @@ struct draft {
     struct mase_value *config;
     int said;            /* parameters up to the last one that is not left to its default */
     struct mase_loc at;  /* of the first of them */
-    const char *operand; /* whose format it is; empty: nobody's */
+    const char *operand; /* operand that has the format; "": none */
 };
 
 static void draft_init(struct draft *d, struct mase_arena *a, enum mase_quant_kind kind,

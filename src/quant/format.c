@@ -326,8 +326,8 @@ bool mase_format_step_of(float *step, const struct mase_format *f, int64_t index
     }
     if (!f->row->uniform)
         return false;
-    /* a zero behind the values tells the code that stands for it: far from it a step would be the
-     * difference of two rounded products */
+    /* a trailing zero gives its code; far from it a step would be the difference of two rounded
+     * products */
     int64_t *code = mase_xcalloc((size_t)(n + 1) * sizeof *code);
     float *value = mase_xcalloc((size_t)(n + 1) * sizeof *value);
     memcpy(value, q, (size_t)n * sizeof *value);

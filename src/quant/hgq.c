@@ -97,7 +97,7 @@ static void start(float *value, const struct mase_block_size *s, const void *opa
     value[FRAC] = (float)(p->width - (mase_has_sign(p->is_signed, sign) ? 1 : 0) - e);
 }
 
-/* Where bits are limited, the least significant ones go. */
+/* If bits are limited, the least significant ones are dropped. */
 static struct mase_uniform uniform(const float *value, const void *opaque, enum mase_sign sign)
 {
     const struct hgq *p = opaque;

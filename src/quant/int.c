@@ -317,7 +317,7 @@ static void range(int64_t *low, int64_t *high, const void *opaque, enum mase_sig
     *high = (int64_t)hi;
 }
 
-/* Of all blocks. */
+/* Over all blocks. */
 static void limits(float *low, float *high, const void *opaque, enum mase_sign sign)
 {
     const struct ints *p = opaque;

@@ -33,8 +33,7 @@ struct mase_uniform mase_learned_uniform(const struct mase_format *f, const floa
 
 /* ---- as an int ---- */
 
-/* How the codes are said: from 0 on, both ways with one more below, both ways evenly, or
- * from a zero point on. */
+/* Ranges of codes: unsigned, signed, symmetric (narrow), or with a zero point. */
 enum style { NOTHING, UNSIGNED, SIGNED, NARROW, AFFINE };
 
 static enum style style_of(const struct mase_uniform *u)
@@ -74,7 +73,7 @@ static struct mase_value *parameter(struct mase_arena *a, const struct mase_form
     return mase_value_none(a);
 }
 
-/* The only block has a number, several have a list; zero bits are said in a list alone. */
+/* One block has a number, several have a list; zero bits need a list. */
 static struct mase_value *numbers(struct mase_value *list)
 {
     const bool one = list->count == 1 && mase_value_number(list->items[0]) != 0;

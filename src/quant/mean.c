@@ -43,7 +43,7 @@ static int ceil_log2(int64_t n)
     return b;
 }
 
-/* Of steps of ROWS vectors each. */
+/* Sums of `steps` steps of ROWS vectors each. */
 static struct rows sum_steps(const struct mase_sum *s, int64_t steps, int lanes)
 {
     const int quarter = ceil_log2(steps) / LEVELS, power = quarter > 4 ? quarter : 4;

@@ -103,7 +103,7 @@ static double value_of(int64_t code, int m, int emin)
                     : ldexp((double)mantissa, emin - m);
 }
 
-/* Values beyond float32 would be results that nobody can write down. */
+/* Refuse formats with values beyond float32. */
 static enum mase_status check(const struct minifloat *p, struct mase_err *err)
 {
     MASE_TRY(mase_minifloat_check(p->width, p->exponent_width, err));

@@ -141,8 +141,8 @@ static float decode(int64_t code, int64_t shared, const void *opaque)
     return ldexpf(mase_float_decode(code, &mase_mx_levels(opaque)->element), (int)shared);
 }
 
-/* What is none of the format's may be too small to be divided exactly. The largest result has the
- * exponent of the largest value: beyond, it saturates. */
+/* A value that the format does not have may be too small to be divided exactly. The largest code
+ * has the exponent of the largest value; larger values saturate. */
 static int64_t code_of(float q, int64_t shared, const void *opaque)
 {
     const float element = ldexpf(q, (int)-shared);

@@ -48,7 +48,7 @@ static enum mase_status resolve(void *opaque, struct mase_err *err)
                      p->parallelism.count);
 }
 
-/* Of the last dimension, and of the one before it. */
+/* The block length along the last dimension, and the one before it. */
 static int64_t length_of(const struct hardware *p, int from_last)
 {
     const int i = p->parallelism.count - 1 - from_last;

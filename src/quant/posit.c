@@ -89,7 +89,7 @@ static int64_t round_code(float x, const struct posit *p)
     return x < 0 ? -size : size;
 }
 
-/* Bit i of a size, the first behind the sign being 0; zeros follow the last. */
+/* Bit i of a size, counted from 0 after the sign; zeros follow the last. */
 static int bit_at(int64_t size, int i, const struct posit *p)
 {
     return i < (int)p->width - 1 ? (int)(size >> ((int)p->width - 2 - i) & 1) : 0;

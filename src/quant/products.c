@@ -159,7 +159,7 @@ struct mase_uniform mase_products_uniform(float step, enum mase_sign sign)
                                   sign == MASE_SIGNED ? -INFINITY : 0.0f, INFINITY };
 }
 
-/* Where block b begins along a dimension, and where it ends. */
+/* Start and end of block b along a dimension. */
 static void place(int64_t *from, int64_t *to, const struct mase_blocks *blocks, int64_t b, int axis)
 {
     int64_t count = 1;
@@ -172,7 +172,7 @@ static void place(int64_t *from, int64_t *to, const struct mase_blocks *blocks, 
     *to = *to < blocks->shape.dim[axis] ? *to : blocks->shape.dim[axis];
 }
 
-/* Which of the parts along a dimension the blocks lie in. Single values that share one step are one
+/* The parts of a dimension that each block lies in. Single values that share one step are one
  * block. */
 static void spread(struct mase_factor_spread *s, struct mase_arena *a, const struct mase_factor *f,
                    enum mase_role role, int axis, int64_t parts)

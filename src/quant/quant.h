@@ -21,8 +21,7 @@ void mase_uniform_quantize(float *q, const float *x, const struct mase_block *b,
 /* Is it 1 from zero on, else -1? (binary.c) */
 bool mase_binary_is_sign(const struct mase_format *f);
 
-/* What rounding to block_fp needs to know: the exponents that a block may have, and how many
- * mantissas there are (block_fp.c). */
+/* Constants of block_fp (block_fp.c): range of a block's exponent, number of mantissas. */
 struct mase_block_fp_levels {
     float lo, hi, mantissas;
 };
@@ -32,14 +31,14 @@ struct mase_block_fp_levels mase_block_fp_levels(const void *params);
 
 /* enum mase_direction of format.h (direction.c). */
 extern const char *const mase_direction_names[];
-/* Of a name, one of those; it becomes the table's own, which outlives the configuration. */
+/* Find a direction by name; *name becomes the table's own, which outlives the configuration. */
 enum mase_direction mase_direction_of(const char **name);
 /* The number of steps, whole; x, whose bits decide by chance, is the value they measure. */
 double mase_direct(double steps, enum mase_direction d, float x);
 /* In [0, 1), for each value its own. */
 float mase_chance_at(float x);
 
-/* What rounding to integer needs to know: q = clamp(round(x scale), lo, hi) / scale (integer.c). */
+/* Constants of integer: q = clamp(round(x scale), lo, hi) / scale (integer.c). */
 struct mase_integer_levels {
     float scale; /* a power of two */
     float lo, hi;
@@ -63,7 +62,7 @@ float mase_float_round(float x, const struct mase_float_levels *levels);
 /* Codes: exponent and mantissa side by side, as they are stored, with the sign of the value. */
 float mase_float_decode(int64_t code, const struct mase_float_levels *levels);
 int64_t mase_float_encode(float q, const struct mase_float_levels *levels);
-/* Of the parameters of minifloat and its presets. */
+/* The levels of the parameters of minifloat and its presets. */
 const struct mase_float_levels *mase_minifloat_float_levels(const void *params);
 /* By the name of a preset: "fp8_e4m3". What exceeds it saturates. NULL if there is none. */
 bool mase_float_levels_named(struct mase_float_levels *levels, int *bits, const char *name,
@@ -94,7 +93,7 @@ const struct mase_mx_levels *mase_mx_levels(const void *params);
         .may_be_none = true, .num = (double)MASE_NA, .min = lo, .max = hi, .help = hlp    \
     }
 
-/* How tensors are cut, as block_fp, block_minifloat and block_log are told. */
+/* Block geometry, as block_fp, block_minifloat and block_log have it. */
 #define MASE_PARAM_BLOCK_SIZE(S, f)                                                        \
     {                                                                                      \
         .key = #f, .type = MASE_OPT_TYPE_INTS, .offset = offsetof(S, f), .required = true, \
@@ -113,7 +112,8 @@ const struct mase_mx_levels *mase_mx_levels(const void *params);
 
 /* ---- the original's arithmetic ---- */
 
-/* What it adds before it looks at the sign or the logarithm, and up to where it lets values be. */
+/* The original adds MASE_TINY before it takes signs or logarithms, and leaves values up to
+ * MASE_KEPT unchanged. */
 #define MASE_TINY 1e-9f
 #define MASE_KEPT 1e-8f
 
@@ -183,8 +183,8 @@ int64_t mase_log_encode(float q, const struct mase_log_levels *levels);
 void mase_block_largest(float *largest, const float *x, const struct mase_block *b, int64_t from,
                         int64_t n);
 enum { MASE_BLOCK_CHUNK = 64 }; /* lanes that references take at a time */
-/* What a row that looks around is told: first that nothing was found, then, for each lane, what is
- * less or more in each block of a sample. */
+/* For formats that read other blocks: the initial value, and, for each lane, the least or greatest
+ * of each block of a sample. */
 float mase_around_none(enum mase_looks looks);
 void mase_block_look(float *around, const float *x, const struct mase_block *b,
                      enum mase_looks looks);
@@ -233,7 +233,7 @@ bool mase_format_is_open(const struct mase_format *f);
 bool mase_format_is_scaled(const struct mase_format *f);
 struct mase_uniform mase_products_uniform(float step, enum mase_sign sign);
 
-/* What is multiplied; the shape of data is that of one sample, of rank 1 and more. */
+/* A factor of products; the shape of data is that of one sample, of rank 1 or more. */
 struct mase_factor {
     const struct mase_format *format;
     enum mase_sign sign;
@@ -262,7 +262,7 @@ void mase_products_steps(float *step, const struct mase_products *p, float *room
 /* products with its steps; both formats are uniform. */
 const struct mase_format *mase_products_now(struct mase_products *p);
 
-/* What blocks do not fill, in a message: "a tensor [8, 16]", "samples of [16]". */
+/* What blocks do not divide, for messages: "a tensor [8, 16]", "samples of [16]". */
 void mase_blocks_tell(struct mase_str *out, const struct mase_shape *s, enum mase_role role);
 /* Does mase_geometry_run fill a tensor of this shape with whole blocks? */
 enum mase_status mase_run_fits(const struct mase_shape *s, enum mase_role role, int64_t values,

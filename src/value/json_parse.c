@@ -105,7 +105,7 @@ static enum mase_status read_hex(struct json *j, uint32_t *unit)
     return MASE_OK;
 }
 
-/* \uXXXX, or two of them that make one character outside the basic plane; pos is behind the u. */
+/* \uXXXX, or a surrogate pair of them; pos is after the u. */
 static enum mase_status read_unicode(struct json *j, size_t start)
 {
     uint32_t cp, low;

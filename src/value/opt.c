@@ -280,7 +280,7 @@ static void describe_switch(struct mase_str *out, const struct mase_opt *row)
 static void default_ints(void *f, const struct mase_opt *row)
 {
     struct mase_ints *list = f;
-    const char *p = row->text + 1; /* behind the bracket */
+    const char *p = row->text + 1; /* after the bracket */
     while (*p && *p != ']' && list->count < MASE_INTS_MAX) {
         char *end;
         list->item[list->count++] = strtoll(p, &end, 10);
@@ -397,7 +397,7 @@ static void show_text(struct mase_str *out, const struct mase_opt *row)
     mase_str_add(out, row->text ? row->text : "None");
 }
 
-/* What must be said has a number to propose, what need not has none. */
+/* A required number shows an example, an optional one NA. */
 static void show_numbers(struct mase_str *out, const struct mase_opt *row)
 {
     if (row->required)

@@ -15,7 +15,7 @@
 
 enum { WIDTH = 80 };
 
-/* Where a value stands: its first column, what must fit behind it, and how deep it is. */
+/* Position of a value: its first column, the width needed after it, its depth. */
 struct spot {
     long column, allowance;
     bool top;
@@ -113,7 +113,7 @@ static struct slice take_line(struct slice *rest)
     return line;
 }
 
-/* Take the first word with the blanks behind it: the regular expression \S*\s*. */
+/* Take the first word with following blanks: the regular expression \S*\s*. */
 static struct slice take_word(struct slice *rest)
 {
     struct slice word = { rest->s, 0 };

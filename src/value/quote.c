@@ -7,7 +7,7 @@
 
 #include "value/utf8.h"
 
-/* What a terminal may obey: C0, C1, and what ends a line or turns the text round. */
+/* Characters that may control a terminal: C0, C1, line separators, bidirectional marks. */
 static bool is_control(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||

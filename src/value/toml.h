@@ -23,7 +23,7 @@ enum toml_origin {
     TOML_HEADER,   /* [a] or an element of [[a]] */
     TOML_DOTTED,   /* a in a.b = 1; grows by dotted keys of the same section and by sub-tables */
     TOML_CLOSED,   /* { } or [ ]: complete as written */
-    TOML_ARRAY,    /* the list behind [[a]] */
+    TOML_ARRAY,    /* the list of [[a]] */
 };
 
 /* Each table and list of a tree that is being read is the first member of a toml_node. */

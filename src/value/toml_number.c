@@ -54,7 +54,7 @@ static bool take_sign(struct number *num)
     return true;
 }
 
-/* What strtoll makes of the digits read, or false when 64 bits do not hold it. */
+/* The integer of the digits; false: beyond 64 bits. */
 static bool to_int(struct mase_value *v, const struct number *num, int base)
 {
     errno = 0;

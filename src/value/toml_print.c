@@ -93,7 +93,7 @@ static bool is_array_of_tables(const struct mase_value *v)
     return true;
 }
 
-/* The index of the first entry that becomes a section: all behind it do. */
+/* The index of the first entry that becomes a section, as do all that follow. */
 static int first_section(const struct mase_value *table)
 {
     int i = table->count;

@@ -20,7 +20,7 @@ static int hex_digit(int c)
     return -1;
 }
 
-/* \uXXXX or \UXXXXXXXX; pos is behind the u. */
+/* \uXXXX or \UXXXXXXXX; pos is after the u. */
 static enum mase_status read_code_point(struct toml *t, size_t start, int digits)
 {
     uint32_t cp = 0;

@@ -65,7 +65,7 @@ enum mase_status mase_work_find(struct mase_opened *w, const struct mase_work_ch
                                 struct mase_err *err)
 {
     *w = (struct mase_opened){ .choice = *choice, .trained = { .epoch = -1, .step = -1 } };
-    if (choice->weights) /* what is wrong with them is said first */
+    if (choice->weights) /* report errors of the weights first */
         MASE_TRY(mase_work_find_weights(w, err));
     MASE_TRY(find_word(w, err));
     if (choice->spare_weights && has_weights(w->word.kind))
@@ -165,7 +165,7 @@ static void set_sample(struct mase_opened *w, const struct mase_data_info *data)
     w->has_sample = true;
 }
 
-/* What samples are like: as the data say, else as the network does, else as it was trained. */
+/* Set shapes of samples: from the data, else the network, else its training. */
 static void take_shapes(struct mase_opened *w, const struct mase_data_info *data)
 {
     const struct mase_data_info *trained = &w->trained.data;
@@ -235,8 +235,7 @@ static enum mase_status need_weights(const struct mase_graph *g, const char *dir
                         "has no " MASE_SAVED_WEIGHTS ": the weights of its graph are missing");
 }
 
-/* A transform may have changed more than formats: then the name is that of the network still, and
- * people are told. */
+/* A transform may have changed more than formats: keep the network's name, and log that. */
 static enum mase_status check_name(const struct mase_opened *w, const struct mase_graph *saved,
                                    struct mase_err *err)
 {
@@ -293,7 +292,7 @@ enum mase_status mase_work_load(struct mase_opened *w, struct mase_err *err)
     return mase_weights_load_by(w->graph, w->weights, &w->choice.load, err);
 }
 
-/* A saved folder as it is, unless nobody asks for weights, which it may have lost. */
+/* Use a saved folder as it is, unless weights are not needed, which it may lack. */
 static bool is_whole(const struct mase_opened *w)
 {
     const char *values = mase_path_join(w->choice.data.arena, w->word.path, MASE_SAVED_WEIGHTS);
@@ -315,7 +314,7 @@ enum mase_status mase_work_build(struct mase_opened *w, const struct mase_data_i
 
 /* ---- all of it ---- */
 
-/* NULL: nobody says, and the network may. */
+/* NULL: unknown; the network may know. */
 static enum mase_status find_data(const struct mase_data_info **data, struct mase_opened *w,
                                   struct mase_err *err)
 {

@@ -10,7 +10,7 @@
 
 #include "work/work_parts.h"
 
-/* How names end, and what is behind them by the names of load_type. */
+/* Suffixes, with their load_type. */
 static const struct {
     const char *suffix, *type;
 } suffixes[] = {
@@ -28,7 +28,7 @@ static const struct {
     { ".onnx", "onnx" },
 };
 
-/* What bytes tell where a name does not. */
+/* load_type by the contents of a file, if its name does not tell. */
 static const char *const types[MASE_KIND_COUNT] = {
     [MASE_KIND_TORCH] = "pt",
     [MASE_KIND_TORCH_OLD] = "pt",
@@ -38,7 +38,7 @@ static const char *const types[MASE_KIND_COUNT] = {
     [MASE_KIND_NPZ] = "npz",
 };
 
-/* pt and pl are one kind to us: a PyTorch file tells by its keys whether Lightning wrote it. */
+/* pt and pl are one kind here: the keys of a PyTorch file tell whether Lightning wrote it. */
 static bool is_torch(const char *type)
 {
     return mase_streq(type, "pt") || mase_streq(type, "pl");
@@ -110,7 +110,7 @@ static bool is_model(const struct mase_opened *w)
            mase_streq(mase_path_absolute(a, w->choice.model), mase_path_absolute(a, w->weights));
 }
 
-/* What a type of load_type means for the file that w->weights is. */
+/* Check load_type against the file w->weights. */
 static enum mase_status take_type(struct mase_opened *w, const char *type, struct mase_err *err)
 {
     if (holds_tensors(type))
@@ -136,7 +136,7 @@ static const char *path_behind(struct mase_arena *a, const char *path)
     return inside ? inside : path;
 }
 
-/* What can be read once only: its reader tells by the content. */
+/* Can it be read only once? Then its reader tells the kind by the contents. */
 static bool is_stream(const char *path)
 {
     return access(path, F_OK) == 0 && !mase_is_file(path) && !mase_is_dir(path);

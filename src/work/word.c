@@ -90,7 +90,7 @@ static enum mase_status find_file(struct mase_word *w, struct mase_arena *a, str
 
 /* ---- names ---- */
 
-/* Of a file that is not there its reader says so. */
+/* The reader of a missing file reports it. */
 static enum mase_status find_name(struct mase_word *w, struct mase_err *err)
 {
     if (mase_model_is_file(w->text)) {

@@ -6,7 +6,7 @@
 
 #include <mase/work.h>
 
-/* Where the weights of w come from, told from the file: w->source and w->weights. */
+/* Find the source of w's weights: sets w->source and w->weights. */
 enum mase_status mase_work_find_weights(struct mase_opened *w,
                                         struct mase_err *err) MASE_MUST_CHECK;
 

@@ -27,8 +27,8 @@ static int64_t positions_of(const struct mase_loss_opts *o)
     return o->positions > 0 ? o->positions : 1;
 }
 
-/* What weighs the samples weighs no difference from the teacher: its mean is that over the samples,
- * and is weighted here so that dividing by the sum of the weights gives it. */
+/* Sample weights do not apply to the difference from the teacher. Its mean is over the samples, and
+ * is scaled here, since the sum is later divided by the sum of weights. */
 static void distil(const struct mase_plan *p, const struct mase_loss_opts *o,
                    const struct mase_cross_entropy *ce, double mean_weight)
 {

@@ -53,7 +53,7 @@ static int from_end(const struct mase_slot *s)
     return s->tensor->shape.rank - s->axis;
 }
 
-/* What the slots of a call have in common. */
+/* Properties that the slots of a call share. */
 struct common {
     int axis; /* the first that is not 0 */
     bool differ;

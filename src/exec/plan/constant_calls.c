@@ -35,13 +35,13 @@ static void share_values(struct mase_plan *p, struct mase_arg *from, const struc
         share_values(p, &from->items[i], &to->items[i]);
 }
 
-/* Does the call look at no more than the type or shape of this operand? */
+/* Does the call read only the type or shape of this operand? */
 static bool shape_only(enum mase_op op, int param)
 {
     return param > 0 && (op == MASE_OP_expand_as || op == MASE_OP_type_as || op == MASE_OP_to);
 }
 
-/* What the tensors of an argument are like. */
+/* Properties of the tensors of an argument. */
 struct nature {
     bool lanes;      /* some follow the samples */
     bool live;       /* some change with the parameters */

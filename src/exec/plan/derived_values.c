@@ -22,7 +22,7 @@
 
 /* ---- into it ---- */
 
-/* What a reading step spreads over lanes. */
+/* The source that a step broadcasts over lanes. */
 struct source {
     struct mase_weight *weight; /* NULL: */
     const float *constant;

@@ -167,7 +167,7 @@ struct mase_lanes mase_plan_input(const struct mase_plan *p, int i)
     return lanes_of(p, p->input[i], p->input[i]->x);
 }
 
-/* They are born first and live to the end, so they are placed side by side (place.c). */
+/* They are allocated first and live to the end, so they are adjacent (place.c). */
 struct mase_lanes mase_plan_inputs(const struct mase_plan *p)
 {
     struct mase_lanes all = mase_plan_input(p, 0);

@@ -313,7 +313,7 @@ static void place_single(struct mase_plan *p)
     }
 }
 
-/* The step whose result takes most: what to look at when all is too large. */
+/* The step with the largest result, for the error when memory is too large. */
 static const struct mase_step *largest_step(const struct mase_plan *p)
 {
     const struct mase_step *largest = p->step[0];

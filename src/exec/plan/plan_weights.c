@@ -85,7 +85,7 @@ static int64_t count_copies(const struct mase_plan *p, bool trained)
     return count;
 }
 
-/* What is trained first, so that an optimiser is one loop; then the other copies. */
+/* Trained parameters come first, so that an optimiser is one loop; then others. */
 enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *err)
 {
     const struct mase_plan *first = mase_plan_first_tile(p);

@@ -21,8 +21,9 @@ struct mase_slot {
     const struct mase_tensor
         *tensor; /* with the shape for the largest batch, the batch axis moved to the front */
     bool lanes;
-    int axis;       /* lanes: the batch axis of the graph's tensor (batch_axis.c) */
-    int64_t behind; /* elements of a sample behind the batch axis, when that is not the first */
+    int axis; /* lanes: the batch axis of the graph's tensor (batch_axis.c) */
+    int64_t
+        behind; /* elements of a sample after the batch axis, if the batch axis is not the first */
     bool needs_grad;
     bool has_grad;              /* planning: some user contributes to dx */
     int64_t rows;               /* lanes: elements per sample; plain: elements */
@@ -86,7 +87,7 @@ struct mase_works {
 /* One sample in evaluation: x and y are its features, one after the other, padded to 16. */
 typedef void mase_single_fn(const struct mase_step *s, float *y, const float *x);
 
-/* Which dimension may be the batch. */
+/* The dimension that may be the batch axis. */
 enum mase_axes {
     MASE_AXES_FIRST, /* the first dimension of every value */
     MASE_AXES_KEPT,  /* any dimension, if it is the same one, counted from the last, in operands and
@@ -210,7 +211,8 @@ struct mase_tiling {
     int count; /* tiles with samples of the current batch */
 };
 
-/* What a step multiplies by: a parameter or buffer, a value derived from them, a constant. */
+/* An operand of a step that is equal for all samples: a parameter or buffer, a value derived from
+ * them, a constant. */
 struct mase_weight {
     struct mase_param *param; /* the graph's; NULL: derived, or a constant */
     struct mase_shape shape;
@@ -232,7 +234,7 @@ struct mase_use {
     const struct mase_use *next;
 };
 
-/* The first dimension of a sample, behind the batch axis if there is one. */
+/* The first dimension of a sample, after the batch axis if there is one. */
 static inline int mase_plan_first(const struct mase_plan *p)
 {
     return p->derived_of ? 0 : 1;
@@ -244,7 +246,7 @@ struct mase_shape mase_slot_rows(const struct mase_plan *p, const struct mase_sl
 
 /* The dimension of the slot's tensor that is dimension dim of the graph's. */
 int mase_slot_dim(const struct mase_slot *s, int dim);
-/* Elements of a sample behind the batch axis. */
+/* Elements of a sample after the batch axis. */
 static inline int64_t mase_slot_behind(const struct mase_slot *s)
 {
     return s->axis ? s->behind : s->rows;
@@ -289,8 +291,8 @@ void mase_step_clear(const struct mase_step *s, float *x, long from, long to);
 void mase_step_alias(struct mase_step *s, struct mase_slot *in);
 void mase_step_forward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
 void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit unit, long items);
-/* whole_numbers.c: check, behind a step that computes integers, that float32 holds them exactly;
- * and the error when it does not. */
+/* whole_numbers.c: after a step that computes integers, check that float32 holds them exactly; and
+ * the error if not. */
 enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_step_refuse_whole(const struct mase_step *s, int64_t sample,
                                         struct mase_err *err) MASE_MUST_CHECK;

@@ -16,7 +16,7 @@ enum { MASE_TUNER_TURNS = 5 }; /* steps with all threads, and with one, in a tri
 
 struct mase_thread_tuner {
     bool single;                      /* one thread was faster */
-    int trial;                        /* steps left of the trial under way */
+    int trial;                        /* remaining steps of the current trial */
     int slow;                         /* steps since the trial that one thread was faster than */
     int64_t left;                     /* steps until the next trial */
     int64_t wait;                     /* the wait before the current trial */

@@ -21,7 +21,7 @@
  * 14 % of a step). */
 enum { TILE = 512 };
 
-/* Of one tile. Threads write them side by side: none shares a line of the cache with the next. */
+/* Results of one tile. Threads write in parallel, and no two tiles share a cache line. */
 struct part {
     struct mase_loss_result result;
     struct mase_targets targets;

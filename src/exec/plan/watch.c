@@ -11,7 +11,7 @@ static void show(const struct mase_step *s, mase_watch_fn *fn, long from, long t
         fn(w->data, &value, from, to);
 }
 
-/* Observers do not see the padding behind the last sample. */
+/* Observers do not see the padding after the last sample. */
 static void show_lanes(const struct mase_step *s, long from, long to)
 {
     const long samples = (long)s->plan->samples;

@@ -20,7 +20,7 @@ enum mase_status mase_program_run_nodes(struct mase_values *out, struct mase_are
                                         const struct mase_program *p, const struct mase_graph *g,
                                         const struct mase_input *inputs, int input_count,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* What a rounding rounds to, with what its format has learned. */
+/* The format of a rounding, with its learned numbers. */
 const struct mase_format *mase_instr_format(const struct mase_instr *i,
                                             struct mase_tensor *const *tensor);
 /* Does it give the same every time, and are all its operands known, tensor[number] being there? */

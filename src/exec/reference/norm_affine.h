@@ -13,8 +13,8 @@ struct mase_norm_affine {
 struct mase_norm_affine mase_norm_affine(float mean, float var, double eps, float weight,
                                          float bias);
 
-/* Of each channel of a call; false, without an error: it goes by the statistics of the batch, or by
- * what is not known. */
+/* Scale and shift of each channel of a call; false, without an error, if it uses statistics of the
+ * batch or unknown values. */
 bool mase_norm_affines(float *scale, float *shift, const struct mase_call *c, int64_t channels);
 
 #endif /* MASE_EXEC_REFERENCE_NORM_AFFINE_H */

@@ -17,7 +17,7 @@ struct mase_vector {
     int64_t first, stride;
 };
 
-/* What the call says: the order of a norm, what a variance subtracts from the count. */
+/* Arguments of the call: the order of a norm, the correction of a variance. */
 struct mase_reduction_op {
     const struct mase_reduction_kind *row;
     double p;

@@ -58,7 +58,7 @@ enum mase_status mase_ref_zero_divisor(const struct mase_call *c, struct mase_er
 bool mase_batch_has_one_value(const struct mase_call *c);
 enum mase_status mase_batch_too_small(const struct mase_node *n, struct mase_err *err);
 
-/* What div computes, by its rounding_mode. */
+/* The function of div by its rounding_mode. */
 enum mase_status mase_ref_division(const struct mase_call *c, mase_binary_fn **f,
                                    struct mase_err *err) MASE_MUST_CHECK;
 
@@ -97,7 +97,7 @@ void mase_ref_scatter(struct mase_tensor *out, const struct mase_view *v,
 
 /* One and two dimensions as three, the others of length 1. */
 void mase_ref_lift_window(struct mase_window *w);
-/* Where element i of a padded line comes from; its n elements are 0..n. */
+/* The index that element i of a padded row copies; the row has indices 0..n. */
 int64_t mase_ref_pad_source(enum mase_pad_mode mode, int64_t i, int64_t n);
 
 /* ---- modes ---- */
@@ -129,7 +129,7 @@ enum mase_status mase_ref_softmax_axis(const struct mase_call *c, int *axis,
 enum mase_status mase_ref_index(const struct mase_call *c, const struct mase_tensor *index,
                                 int64_t k, int64_t len, bool wrap, int64_t *at,
                                 struct mase_err *err) MASE_MUST_CHECK;
-/* What an rms norm adds to the mean square: as it says, else the step of its type at 1. */
+/* The epsilon of an rms norm: the argument, else the type's machine epsilon. */
 enum mase_status mase_rms_eps(const struct mase_call *c, double *eps,
                               struct mase_err *err) MASE_MUST_CHECK;
 /* An embedding's index v of a sample that is none of 0..len - 1. */

@@ -138,7 +138,7 @@ static double softshrink(double x, const double *p)
     return x > p[0] ? x - p[0] : x < -p[0] ? x + p[0] : 0.0 * x;
 }
 
-/* Of hardshrink, too. */
+/* Also for hardshrink. */
 static double shrink_slope(double x, const double *p)
 {
     return fabs(x) > p[0] ? 1.0 : 0.0;
@@ -274,7 +274,7 @@ static void map(struct mase_call *c, mase_activation_fn *f, const double *p)
         ref_set(ref_out(c), i, f(ref_get(x, i), p));
 }
 
-/* What stands for NaN and infinities: as it says, else 0 and the ends of the type. */
+/* Replacements for NaN and infinities: the arguments, else 0 and the type's extremes. */
 static enum mase_status read_replacements(const struct mase_call *c, double *p,
                                           struct mase_err *err)
 {

@@ -31,8 +31,8 @@ enum mase_status mase_forward_unary(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Of a call that computes in float32: PyTorch takes numbers as such beforehand, so that 0.1 is no
- * less than the 0.1 of a tensor. */
+/* An operand in a float32 call: PyTorch first rounds numbers to float32, so that 0.1 equals the 0.1
+ * of a tensor. */
 static double operand_of(const struct mase_call *c, int i, int64_t off, bool floats)
 {
     const double v = mase_ref_operand(&c->param[i], off);

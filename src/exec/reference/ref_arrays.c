@@ -79,7 +79,7 @@ enum mase_status mase_forward_cdist(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* How many of the row lie before the value; NaN lies behind all. */
+/* The number of elements in the row before the value; NaN sorts last. */
 enum mase_status mase_forward_searchsorted(struct mase_call *c, struct mase_err *err)
 {
     const bool one_row = c->node->op == MASE_OP_bucketize, right = mase_search_right(c);

@@ -124,7 +124,7 @@ enum mase_status mase_forward_flip(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Where element `at` of the padded tensor comes from; -1: from outside. */
+/* The index that element `at` of the padded tensor copies; -1: padding. */
 static int64_t pad_source(const struct mase_pads *p, const struct mase_view *x, const int64_t *at)
 {
     int64_t off = 0;

@@ -319,7 +319,7 @@ enum mase_status mase_forward_outer(struct mase_call *c, struct mase_err *err)
 
 /* ---- einsum ---- */
 
-/* The labels that are summed up, behind those of the result. */
+/* All labels: those of the result, then those that are summed over. */
 static int all_labels(const struct mase_einsum *e, int *label)
 {
     int count = e->out_rank;

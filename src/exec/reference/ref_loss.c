@@ -109,7 +109,7 @@ enum mase_status mase_forward_cross_entropy(struct mase_call *c, struct mase_err
 
 /* ---- of numbers ---- */
 
-/* What the loss of a number depends on. */
+/* Arguments of an elementwise loss. */
 struct number {
     double x, target, positive; /* positive: the weight of positive targets */
     double bound;

@@ -10,7 +10,7 @@ struct moments {
     double mean, var;
 };
 
-/* Of `blocks` runs of `length` elements, `jump` apart. */
+/* Moments of `blocks` runs of `length` elements, `jump` apart. */
 static struct moments moments_of(const struct mase_tensor *x, int64_t first, int64_t length,
                                  int64_t jump, int64_t blocks)
 {
@@ -30,7 +30,7 @@ static struct moments moments_of(const struct mase_tensor *x, int64_t first, int
     return m;
 }
 
-/* What a normalisation does to one value; w and b may be NULL. */
+/* Normalise one value; w and b may be NULL. */
 static double normalised(double x, const struct moments *m, double eps, const struct mase_tensor *w,
                          const struct mase_tensor *b, int64_t k)
 {
@@ -111,7 +111,7 @@ enum mase_status mase_forward_instance_norm(struct mase_call *c, struct mase_err
 {
     struct planes p;
     MASE_TRY(planes_of(c, &p, err));
-    /* A layer that keeps running statistics evaluates by them; a function is told. */
+    /* a layer with running statistics uses them in evaluation; a function has an argument */
     bool running = p.mean && p.var && !mase_call_training(c, "use_input_stats", false);
     for (int64_t k = 0; k < p.N * p.C; k++) {
         int64_t n = k / p.C, ch = k % p.C;

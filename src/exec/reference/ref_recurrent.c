@@ -148,7 +148,7 @@ static void step(const struct pass *p)
 
 /* ---- the sequence ---- */
 
-/* Where step t of sample n lies in a sequence of so many features. */
+/* The offset of step t of sample n in a sequence with so many features. */
 static int64_t place(const struct mase_sequence *q, int64_t t, int64_t n, int64_t features)
 {
     const bool samples_first = q->layer.batch_first || q->layer.single;
@@ -170,7 +170,7 @@ static void keep_state(struct mase_tensor *to, const float *s, int64_t count, in
         ref_set(to, at * count + i, (double)s[i]);
 }
 
-/* Where the results go. */
+/* Tensors of the results. */
 struct results {
     struct mase_tensor *h, *c;
 };

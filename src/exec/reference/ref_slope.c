@@ -29,7 +29,7 @@ static bool is_tanh(const struct mase_call *c)
     return mase_streq(mase_call_text(c, "approximate", "none"), "tanh");
 }
 
-/* Where the bounds cross, the maximum wins everywhere. */
+/* If the bounds cross, the result is max everywhere. */
 static enum mase_status clamp_slope(struct mase_tensor *out, const struct mase_call *c,
                                     struct mase_err *err)
 {

@@ -238,7 +238,7 @@ enum mase_status mase_ref_check_whole(const struct mase_call *c, struct mase_err
     for (int i = 0; i < c->sig->count; i++) {
         const struct mase_arg *a = &c->param[i];
         const int items = mase_arg_is_seq(a) ? a->count : 1;
-        if (!mase_mark_is_data(c->sig->param[i].role)) /* an index, which is looked at there */
+        if (!mase_mark_is_data(c->sig->param[i].role)) /* an index, whose reader checks it */
             continue;
         for (int k = 0; k < items; k++) {
             const struct mase_tensor *t = mase_arg_tensor(mase_arg_is_seq(a) ? &a->items[k] : a);

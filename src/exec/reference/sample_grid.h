@@ -18,7 +18,7 @@ struct mase_sampler {
     } edge;
 };
 
-/* What is seen in one place: pixels, each with a weight, and the weight's derivatives by the
+/* The pixels that one position samples, each with a weight, and the weight's derivatives by the
  * coordinates. */
 struct mase_look {
     int count;

@@ -64,7 +64,7 @@ static struct mase_blend nearest(const struct mase_resize *r, int d, int64_t o, 
     return (struct mase_blend){ 1, { at }, { 1.0 } };
 }
 
-/* Where output o lies in the input. */
+/* The position of output o in the input. */
 static float coordinate(const struct mase_resize *r, int d, int64_t o, bool corners)
 {
     float scale = r->scale[d] > 0.0 ? (float)r->scale[d] : (float)r->in[d] / (float)r->out[d];

@@ -14,7 +14,7 @@ struct mase_span {
     int64_t first, end, step;
     int64_t padded; /* elements when the padding counts too */
 };
-/* What output o of dimension d looks at. */
+/* The span of inputs of output o along dimension d. */
 typedef struct mase_span mase_span_fn(const struct mase_window *w, int d, int64_t o);
 mase_span_fn mase_window_span;
 mase_span_fn mase_adaptive_span;
@@ -25,7 +25,7 @@ struct mase_pool {
     bool largest, adaptive;
 };
 const struct mase_pool *mase_pool_of(enum mase_op op); /* NULL: it is none */
-/* An adaptive pool as one of windows; false: its outputs look at spans of different lengths. */
+/* Express an adaptive pool by windows; false: its spans differ in length. */
 bool mase_window_adapt(struct mase_window *w);
 
 /* An output element is the sum of so many of the input, each with its part. */
@@ -35,7 +35,7 @@ struct mase_blend {
     int64_t at[MASE_NEIGHBOURS];
     double part[MASE_NEIGHBOURS];
 };
-/* Those of dimension d, one for each output. */
+/* Interpolation weights along dimension d, one for each output. */
 struct mase_blend *mase_blends(const struct mase_call *c, struct mase_arena *a,
                                const struct mase_resize *r, int d);
 

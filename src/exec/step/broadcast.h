@@ -21,7 +21,7 @@ struct mase_spread {
 /* An argument, added to the step's inputs if it is a tensor. */
 enum mase_status mase_spread_set(struct mase_step *s, struct mase_spread *o,
                                  const struct mase_arg *arg, struct mase_err *err) MASE_MUST_CHECK;
-/* Where the value for row r lies; *broadcast: it is a single number for all lanes. */
+/* The value for row r; *broadcast: it is one number for all lanes. */
 const float *mase_spread_at(const struct mase_step *s, const struct mase_spread *o, long r,
                             bool *broadcast);
 

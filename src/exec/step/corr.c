@@ -32,7 +32,7 @@ struct site {
     bool add;
 };
 
-/* Rows k0..k1 of a site, `lanes` lanes from lane n on, one behind the other. */
+/* Copy rows k0..k1 of a site, `lanes` lanes from lane n on, contiguously. */
 static void collect(const struct mase_step *s, const struct site *t, float *to, long k0, long k1,
                     long n, long lanes)
 {
@@ -98,7 +98,7 @@ struct pass {
     bool begun;
 };
 
-/* What rows k0..k1 add to the outputs held. */
+/* Add the products of rows k0..k1 to the outputs. */
 static void add_rows(const struct mase_step *s, const struct site *t, struct pass *a, long k0,
                      long k1)
 {
@@ -380,7 +380,7 @@ void mase_corr_grad_end(const struct mase_corr *c, float *dw, const float *work,
 
 /* ---- tables ---- */
 
-/* The taps that some position of each class is seen through. */
+/* List, for each class of positions, the kernel taps that read some position of the class. */
 static void find_taps(struct mase_step *s, struct mase_corr *c)
 {
     struct mase_arena *a = &s->plan->arena;
@@ -403,7 +403,7 @@ static void find_taps(struct mase_step *s, struct mase_corr *c)
     }
 }
 
-/* Which of its class's taps each one is. */
+/* The index of each tap among the taps of its class. */
 static const int32_t *number_taps(struct mase_step *s, const struct mase_corr *c)
 {
     int32_t *number = mase_new_array(&s->plan->arena, int32_t, (size_t)(c->class_count * c->T));

@@ -8,7 +8,7 @@
 
 struct mase_corr_step {
     struct mase_corr corr;
-    bool scatter;               /* the input is side A and the result side B; else the other way */
+    bool scatter;               /* the input is side A and the result side B; else reversed */
     float *dw;                  /* NULL: not trained */
     struct mase_weight *b;      /* NULL: none */
     struct mase_weight *weight; // (groups O, C, T), or NULL and

@@ -12,7 +12,7 @@
 #include "exec/step/plan_formats.h"
 #include "quant/quant.h"
 
-enum { AT_ONCE = 256 }; /* values of a dense block that are taken side by side */
+enum { AT_ONCE = 256 }; /* values of a dense block that are gathered at a time */
 
 /* Blocks of a format that has none: the whole is one. */
 static void whole(struct mase_learned_rounding *g, struct mase_arena *a)
@@ -201,7 +201,7 @@ void mase_learned_rounding_rows(const struct mase_learned_rounding *g, const str
                             lanes);
 }
 
-/* Of one sample, whose values lie side by side. */
+/* Round one sample, whose values are contiguous. */
 void mase_learned_rounding_single(const struct mase_learned_rounding *g,
                                   const struct mase_kernels *k, float *y, const float *x)
 {
@@ -263,7 +263,7 @@ static int64_t vectors(int64_t n)
     return (n + MASE_LANES - 1) / MASE_LANES * MASE_LANES;
 }
 
-/* n values of a block from its i-th on, side by side; zeros behind them. */
+/* Gather n values of a block from its i-th on; pads with zeros. */
 static int64_t gather(float *lane, const float *x, const struct mase_block *b, int64_t i)
 {
     const int64_t n = b->rows - i < AT_ONCE ? b->rows - i : AT_ONCE;
@@ -304,7 +304,7 @@ void mase_learned_rounding_dense(const struct mase_learned_rounding *g,
     }
 }
 
-/* Value by value, side by side in a buffer. */
+/* Gather values into a buffer, and scatter the gradients. */
 static void scattered_back(const struct mase_step *s, const struct mase_block *block,
                            const struct mase_uniform *u, float all[3], float *dx, const float *dy,
                            const float *x, bool add)

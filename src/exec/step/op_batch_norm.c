@@ -13,7 +13,7 @@
 #include "exec/plan/collective.h"
 #include "exec/reference/norm_affine.h"
 
-/* What one tile measured of a channel, and of how many values. */
+/* Moments of a channel over one tile, and the number of values. */
 struct moments {
     float mean, var;
     double count;
@@ -71,7 +71,7 @@ static void measure(const struct mase_step *s, long from, long to)
     }
 }
 
-/* What tile k measured of channel c. */
+/* The moments of channel c over tile k. */
 static const struct moments *moments_of(const struct mase_step *s, int k, long c)
 {
     const struct batch_norm *b = s->own;

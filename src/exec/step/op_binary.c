@@ -77,7 +77,7 @@ static void backward_second(const struct mase_step *s, long from, long to)
     mase_spread_back(s, &b->operand[1], 1, part, from, to);
 }
 
-/* Integers have no quotient by 0: one item, so that the fault which is told is the first. */
+/* Report integer division by 0: one item, so that the first fault is reported. */
 static void check_divisors(const struct mase_step *s, long from, long to)
 {
     (void)from, (void)to;

@@ -30,7 +30,7 @@ static int32_t *coordinates(struct mase_arena *a, const struct mase_window *w, i
     return at;
 }
 
-/* Which position of `large` each position of `small` sees through each tap; -1 when outside. */
+/* The position of `large` that each position of `small` reads through each tap; -1: outside. */
 static void set_places(struct mase_arena *a, struct mase_corr *c, const struct mase_window *w,
                        const int64_t *large, const int64_t *small)
 {

@@ -112,7 +112,7 @@ static void scatter(const struct mase_step *s, long from, long to)
         }
 }
 
-/* What is written over passes nothing. */
+/* Overwritten values get no gradient. */
 static void scatter_back(const struct mase_step *s, long from, long to)
 {
     const struct places *k = s->own;
@@ -237,7 +237,7 @@ static enum mase_status prepare_scatter(struct mase_step *s, struct mase_call *c
 
 /* ---- index_add ---- */
 
-/* Where slices go is known beforehand: each row of the source is added to one of x. */
+/* With constant indices, each row of the source is added to a known row of x. */
 static enum mase_status prepare_index_add(struct mase_step *s, struct mase_call *c,
                                           struct mase_err *err)
 {

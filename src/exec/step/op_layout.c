@@ -39,7 +39,7 @@ static enum mase_status input_of(struct mase_step *s, const struct mase_tensor *
     return MASE_OK;
 }
 
-/* Of the probe; 1 in a plan that has no batch. */
+/* Samples of the probe; 1 in a plan without batch. */
 static int64_t samples_of(const struct mase_plan *p)
 {
     return mase_plan_first(p) ? 2 : 1;

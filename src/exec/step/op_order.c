@@ -53,7 +53,8 @@ static void find_order(const struct mase_vector *l, bool descending, int32_t *or
         memcpy(order, from, (size_t)l->count * sizeof *order);
 }
 
-/* Where among the sorted the values begin that are asked for. NaN stands last. */
+/* The sorted position of the first requested value; of the first NaN if that wins. NaN sorts last.
+ */
 static int64_t first_of(const struct mase_vector *l, const struct mase_order *o,
                         const int32_t *order)
 {

@@ -26,7 +26,7 @@ static int64_t length(const struct mase_span *s)
     return s->end > s->first ? (s->end - s->first + s->step - 1) / s->step : 0;
 }
 
-/* What the sum of an output is multiplied by. */
+/* The factor of an output's sum. */
 static float weight_of(const struct pool *p, const struct mase_span *s)
 {
     if (!p->mean)
@@ -60,7 +60,7 @@ struct places {
     long outputs, inputs;
 };
 
-/* Of the first maximum, or the first NaN. */
+/* The index of the first maximum, or of the first NaN. */
 static void forward_places(const struct mase_step *s, long from, long to)
 {
     const struct places *k = s->own;

@@ -34,7 +34,7 @@ static float uniform_of(uint32_t r)
     return (float)(r >> 8) * 0x1p-24f;
 }
 
-/* Of two numbers, by Box and Muller; the first is never 0. */
+/* A normal number from two uniform ones, by Box and Muller; the first is never 0. */
 static float normal_of(uint32_t r, uint32_t turn)
 {
     const double two_pi = 6.283185307179586;
@@ -65,7 +65,7 @@ static bool is_normal(enum mase_op op)
 
 /* ---- the reference ---- */
 
-/* What a call makes of the numbers that are drawn. */
+/* How a call transforms the drawn numbers. */
 struct made {
     double scale, shift;
     int64_t count;                /* of integers from shift on; 0: floats */

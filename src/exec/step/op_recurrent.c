@@ -22,7 +22,7 @@ static void map_rows(struct mase_step *s, struct mase_term_list *l, int input, i
                         (struct mase_term){ input, (int32_t)(at + i), (int32_t)(first + i), 1.0f });
 }
 
-/* The outputs of both directions side by side, step by step. */
+/* Concatenate the outputs of both directions, step by step. */
 static void map_output(struct mase_step *s, struct mase_slot *const *slot,
                        const struct mase_sequence *q)
 {
@@ -78,7 +78,7 @@ static enum mase_status part_of_state(struct mase_step *s, struct mase_slot **pa
     return MASE_OK;
 }
 
-/* What the next layer is given: both directions, dropped out in training. */
+/* The input of the next layer: both directions, with dropout in training. */
 static enum mase_status between(struct mase_step *s, struct mase_slot **x,
                                 struct mase_slot *const *slot, const struct mase_sequence *q,
                                 int layer, struct mase_err *err)

@@ -100,7 +100,7 @@ static void forward_scan(const struct mase_step *s, long from, long to)
         }
 }
 
-/* What d of row j adds up to: of products, those without x[j]. */
+/* The gradient of x[j]; for products, dy is multiplied by the product without x[j]. */
 static double scan_slope(const struct scan *k, const float *x, const float *y, const float *dy,
                          int64_t step, int64_t j)
 {

@@ -12,7 +12,7 @@ struct sampling {
     long pixels;           /* of a channel */
 };
 
-/* Where place r of a lane looks. */
+/* The pixels that position r of a lane samples. */
 static void look(const struct mase_step *s, long place, long lane, struct mase_look *l)
 {
     const struct sampling *k = s->own;
@@ -48,7 +48,7 @@ static void clear_lanes(const struct mase_step *s, const struct mase_slot *slot,
             slot->dx[r * s->plan->stride + i] = 0.0f;
 }
 
-/* Lane by lane: several places may look at the same. */
+/* Lane by lane, since several positions may sample one pixel. */
 static void image_back(const struct mase_step *s, long from, long to)
 {
     const struct sampling *k = s->own;

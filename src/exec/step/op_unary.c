@@ -17,7 +17,7 @@ struct unary {
     bool flat; /* no gradient flows through it, though ops.def does not say so */
 };
 
-/* What has a vector body, or parameters; other functions are those that ops.def writes out. */
+/* Functions with a kernel or parameters; others have their expression in ops.def. */
 static const struct unary table[MASE_OP_COUNT] = {
     [MASE_OP_relu6] = { .curve = MASE_CURVE_clip, .fixed = { 0.0f, 6.0f } },
     [MASE_OP_leaky_relu] = { .curve = MASE_CURVE_leaky_relu, .param = { "negative_slope" } },
@@ -126,7 +126,7 @@ static enum mase_status set_params(struct function *f, struct mase_call *c, stru
             MASE_TRY(mase_call_float(c, &v, name, err));
         f->p[i] = (float)v;
     }
-    /* Where they cross, the maximum wins. */
+    /* if the bounds cross, the result is max */
     if (f->curve == MASE_CURVE_clamp && f->p[0] > f->p[1])
         f->p[0] = f->p[1];
     return MASE_OK;
@@ -186,7 +186,7 @@ static double to_u8(double x)
     return (double)mase_integer_of_float(x, MASE_U8);
 }
 
-/* Of integers, which wrap around. */
+/* For integers, which wrap around. */
 static double low_byte(double x)
 {
     return x - 256.0 * floor(x / 256.0);

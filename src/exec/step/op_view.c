@@ -15,7 +15,7 @@ static void nothing(const struct mase_step *s, float *y, const float *x)
     (void)x;
 }
 
-/* Where gradients stop, memory shared with the input would pass them on. */
+/* Copy where gradients stop, since memory shared with the input would pass them on. */
 static void copy(const struct mase_step *s, long from, long to)
 {
     const struct mase_plan *p = s->plan;

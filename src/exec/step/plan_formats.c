@@ -16,7 +16,7 @@
 /* A step's own. */
 struct rounding {
     struct mase_round rows;   /* first: what changes with the format (reformat.c) */
-    struct mase_round single; /* the same of a single sample, whose values lie side by side */
+    struct mase_round single; /* for a single sample, whose values are contiguous */
     struct mase_shape sample;
     struct mase_learned_rounding
         *learned; /* NULL: gradients pass straight, and nothing is learned */
@@ -85,8 +85,8 @@ static void refresh_steps(const struct mase_step *s, long from, long to)
         mase_learned_rounding_refresh(r->learned);
 }
 
-/* What comes behind starts by values that are not rounded: the first steps of few bits are far off.
- */
+/* In warm-up passes values pass unrounded: the first steps of formats with few bits are far off,
+ * and later formats start from these values. */
 static void forward_learned(const struct mase_step *s, long from, long to)
 {
     const struct rounding *r = s->own;
@@ -134,7 +134,7 @@ static const struct mase_step_kind *kind_of(const struct mase_plan *p, const str
                : &value_kind;
 }
 
-/* Of one sample; a derived plan has none. */
+/* The shape of one sample; derived plans have no samples. */
 static struct mase_shape sample_shape(const struct mase_plan *p, const struct mase_slot *in,
                                       const struct mase_rounding_request *request)
 {
@@ -379,7 +379,7 @@ static enum mase_status round_lanes(struct mase_plan *p, struct mase_slot *to,
     return MASE_OK;
 }
 
-/* Once and for all, as far as formats do not change. */
+/* Round a constant now; the site rounds it again if its format changes. */
 static void round_constant(struct mase_plan *p, struct mase_slot *to, const struct mase_slot *from,
                            const struct mase_rounding_request *request)
 {

@@ -16,8 +16,8 @@
 #include "exec/step/round_step.h"
 #include "quant/quant.h"
 
-/* Of a bias: the roundings whose steps multiply to the step of the bias, and their learned numbers.
- */
+/* For a bias: the roundings whose steps multiply to the step of the bias, and their learned
+ * numbers. */
 struct mase_rounding_products {
     struct mase_products products;
     struct mase_param *learned[2][MASE_LEARNED_MAX]; /* of data, of weight */

@@ -61,7 +61,8 @@ static void backward_b(const struct mase_step *s, long from, long to)
         side_gradient(s, 1, i / (t->J * t->K), i / t->K % t->J, i % t->K);
 }
 
-/* Where the matrices of a side begin, and who uses each; shape is that of a sample. */
+/* Set where the matrices of a side begin, and which products read each; shape is that of a sample.
+ */
 static void set_side(struct mase_step *s, struct mase_product_side *side,
                      const struct mase_shape *shape, const struct mase_shape *leading)
 {

@@ -193,7 +193,7 @@ static void project(const struct mase_step *s, long t, long from, long to)
             from, to);
 }
 
-/* The last c stands behind all h. */
+/* The last c follows all h. */
 static void keep_cell(const struct mase_step *s, long from, long to)
 {
     const struct recurrence *r = s->own;
@@ -219,7 +219,7 @@ static void forward(const struct mase_step *s, long from, long to)
 
 /* ---- backward through time ---- */
 
-/* dh = what comes from the result of step t, and from the step behind it unless it is the last. */
+/* dh: the gradient of the result of step t, plus that of the next step unless t is the last. */
 static float *take_dh(const struct mase_step *s, long t, bool last, long from, long n)
 {
     const struct recurrence *r = s->own;
@@ -255,7 +255,7 @@ static void unit_back(const struct mase_step *s, long i, long j, float *dh, long
         k->relu_back(u.gate[0], u.dh, h_at(s, time_of(r, i)) + lane, false, n);
 }
 
-/* What the gradients of the gates' sums are to h before: they come to r->dh. */
+/* Add the gradient of the previous h, from the gradients of the gates' sums, to r->dh. */
 static void carry(const struct mase_step *s, long t, long from, long to)
 {
     const struct recurrence *r = s->own;
@@ -365,7 +365,7 @@ static void bias_gradient(const struct mase_step *s, struct mase_weight *b, long
     p->k->row_sum(&b->dx[o], &c, mase_step_adds(s, b));
 }
 
-/* Of the rows of weight_hh those from 2 H on are a GRU's n, whose gradients lie by themselves. */
+/* Rows of weight_hh from 2 H on are a GRU's gate n, whose gradients are stored separately. */
 static void backward_weights(const struct mase_step *s, long from, long to)
 {
     const struct recurrence *r = s->own;

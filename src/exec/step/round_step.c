@@ -191,8 +191,7 @@ static void round_dense_blocks(const struct mase_round *r, const struct mase_ker
     }
 }
 
-/* Blocks one after the other, of whole vectors each, that need not be turned to lie side by side.
- */
+/* Consecutive blocks of whole vectors each, which need no transposition. */
 typedef void run_fn(const struct mase_kernels *k, float *y, const float *x, int64_t run,
                     int64_t blocks, const void *params);
 
@@ -239,7 +238,8 @@ static void round_runs(const struct mase_round *r, const struct mase_kernels *k,
     }
 }
 
-/* The whole blocks of each slice, of all slices where they fill them, and then the shorter ones. */
+/* Round the whole blocks of each slice, then the shorter last ones. Slices of whole blocks only are
+ * rounded in one call. */
 static void round_dense_runs(const struct mase_round *r, const struct mase_kernels *k, float *y,
                              const float *x)
 {
@@ -253,8 +253,8 @@ static void round_dense_runs(const struct mase_round *r, const struct mase_kerne
     round_runs(r, k, y + full, x + full, rest, r->slice, slices);
 }
 
-/* Are the blocks of a dense tensor runs? All dimensions behind one are whole, none before it is
- * cut. */
+/* Are the blocks of a dense tensor contiguous runs? All dimensions after one are whole, none before
+ * it is divided. */
 static bool find_runs(struct mase_round *r, const struct mase_shape *s)
 {
     const struct mase_blocks b = mase_format_blocks(r->how.format, s, r->how.role);
@@ -303,7 +303,7 @@ static bool is_uniform(const struct mase_round *r)
 
 /* ---- blocks ---- */
 
-/* Where the rows of each block begin, stride apart. */
+/* List the offsets of the rows of each block, `stride` apart. */
 static void list_rows(struct mase_round *r, struct mase_arena *a, const struct mase_shape *s)
 {
     const struct mase_blocks b = mase_format_blocks(r->how.format, s, r->how.role);
@@ -359,7 +359,7 @@ static struct mase_block block_at(const struct mase_round *r, int64_t i, int64_t
     return (struct mase_block){ r->row + begin, r->end[i] - begin, lanes, NULL, i };
 }
 
-/* All blocks of some samples, which look at each other. */
+/* Round all blocks of some samples, since a block reads others. */
 static void round_around(const struct mase_round *r, const struct mase_kernels *k, float *y,
                          const float *x, int64_t lanes)
 {

@@ -28,10 +28,10 @@ struct mase_round {
 /* Or does only the reference round to it? */
 bool mase_round_has_kernel(const struct mase_format *f);
 
-/* Of rows of lanes, stride floats apart, a row for each value of this shape: of one sample. */
+/* For rows of lanes, `stride` floats apart, one for each value of a sample of this shape. */
 struct mase_round mase_round_rows(struct mase_arena *a, struct mase_rounding how,
                                   const struct mase_shape *s, int64_t stride);
-/* Of a dense tensor: a weight. */
+/* For a dense tensor: a weight. */
 struct mase_round mase_round_dense(struct mase_arena *a, struct mase_rounding how,
                                    const struct mase_shape *s);
 /* Blocks from..to, with so many lanes in use. */

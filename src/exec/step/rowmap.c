@@ -19,7 +19,7 @@ static struct mase_terms terms_of(const struct mase_csr *c, long row)
     return (struct mase_terms){ c->row + at, c->coef + at, c->start[row + 1] - at };
 }
 
-/* What the plain inputs and the constant add to row r in every lane. */
+/* The contribution of plain inputs and the constant to row r, equal in all lanes. */
 static float plain_part(const struct mase_step *s, const struct mase_rowmap *m, long r)
 {
     float sum = m->shift ? m->shift[r] : 0.0f;

@@ -45,7 +45,7 @@ static void backward(const struct mase_step *s, long from, long to)
     }
 }
 
-/* Which of its window's terms is row `in`? */
+/* The index of row `in` among the terms of its window. */
 static int32_t number_of(const struct mase_csr *forward, int32_t out, int32_t in)
 {
     int32_t i = forward->start[out];

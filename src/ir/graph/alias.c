@@ -170,9 +170,9 @@ static void add_value(struct memory *m, struct mase_node *n, int at)
     mase_ptrmap_put(&m->of, &m->arena, n, v);
 }
 
-/* ---- parts that do not meet ---- */
+/* ---- disjoint slices ---- */
 
-/* Where a piece begins and ends in one dimension; from the end where they are negative. */
+/* Start and end of a slice in one dimension; negative: from the end. */
 struct span {
     int64_t from, to;
 };

@@ -231,8 +231,8 @@ enum mase_status mase_call_fail(const struct mase_call *c, struct mase_err *err,
 
 /* ---- operations that write into their operand ---- */
 
-/* Into an operand that has users besides the call, who would see it change. x[i] = y has no other
- * way to tell its result. */
+/* Writes in place to an operand with other users, which see the change. x[i] = y has no other
+ * result. */
 bool mase_call_writes_in_float(const struct mase_call *c)
 {
     const struct mase_node *x = mase_node_written(c->node);

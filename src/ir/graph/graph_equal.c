@@ -42,7 +42,7 @@ static bool same_args(const struct mase_node *a, const struct mase_node *b, stru
     return same;
 }
 
-/* What of two graphs is compared. */
+/* What is compared. */
 enum depth {
     NETWORK, /* what is computed from which parameters */
     FORMATS, /* and in which formats, and what of it is trained */
@@ -170,7 +170,7 @@ static bool same_modules(const struct mase_graph *a, const struct mase_graph *b,
     return true;
 }
 
-/* The next attribute from i on; what formats learn comes and goes with them. */
+/* The next attribute from i on, without learned numbers of formats, which formats add. */
 static const struct mase_param *attr_from(const struct mase_graph *g, int *i, enum depth depth)
 {
     while (*i < g->attr_count && depth < ALL && g->attrs[*i].init == MASE_INIT_UNSET)

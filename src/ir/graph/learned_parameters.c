@@ -155,7 +155,7 @@ static void drop_others(struct mase_graph *g, const struct mase_map *wanted)
             mase_graph_drop_attr(g, g->attrs[i].name);
 }
 
-/* Those without memory get it, and are NaN. */
+/* Allocate learned numbers, initially NaN. */
 static void place(struct mase_graph *g, struct mase_arena *a)
 {
     bool *is_new = mase_new_array(a, bool, (size_t)g->attr_count);

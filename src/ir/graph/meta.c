@@ -131,7 +131,7 @@ static struct mase_value *shape_value(struct mase_arena *a, const struct mase_sh
     return list;
 }
 
-/* What Python calls the type of a plain value. */
+/* Python's name for the type of a plain value. */
 static const char *class_name(enum mase_arg_kind kind)
 {
     static const char *const names[] = {
@@ -167,7 +167,7 @@ static void set_dtype(struct mase_arena *a, struct mase_value *v, const struct m
     mase_value_set(a, v, "torch_dtype", mase_value_atom(a, mase_dtypes[arg->dtype].torch));
 }
 
-/* An argument says what it is before how it is coded, a result the other way round. */
+/* The type of an argument comes before its precision, that of a result after it. */
 static struct mase_value *record(struct mase_arena *a, const struct mase_meta_arg *arg,
                                  bool is_result)
 {

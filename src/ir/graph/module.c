@@ -148,7 +148,7 @@ static void note_reached(struct mase_map *reached, const struct mase_node *n)
                      (void *)n);
 }
 
-/* The module behind kept others is gone: what was registered later moves up. */
+/* Move up the modules that follow the removed one. */
 static void close_gap(struct mase_graph *g, int kept)
 {
     for (int i = g->attr_count - 1; i >= 0 && g->attrs[i].after > kept; i--)

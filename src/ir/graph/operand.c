@@ -40,7 +40,7 @@ bool mase_mark_is_data(char mark)
 
 static const struct mase_rounding none = { 0 };
 
-/* What cannot be negative needs no sign, if the mark or the format says so. */
+/* A value that cannot be negative is unsigned, if its mark or its format allows. */
 static enum mase_sign sign_of(const struct mase_node *n, const struct mase_mark *m,
                               const struct mase_format *f)
 {
@@ -214,8 +214,8 @@ enum mase_status mase_recurrent_check(enum mase_op op, const struct mase_quant *
     return MASE_OK;
 }
 
-/* Weights of recurrent layers stand in no signature; each is as wide as the data it meets, which is
- * rounded step by step. */
+/* Signatures do not list weights of recurrent layers; each is as wide as its operand, which is
+ * rounded at each step. */
 static enum mase_status check_recurrent(const struct mase_call *c, struct mase_err *err)
 {
     const struct mase_rounding data = mase_mark_rounding(c->node, 's');

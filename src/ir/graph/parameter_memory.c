@@ -160,7 +160,7 @@ void mase_graph_take_weights(struct mase_graph *g, struct mase_graph *from)
     struct mase_weights **end = &g->weights;
     while (*end && (*end)->owner == g)
         end = &(*end)->next;
-    *end = NULL; /* behind it stand those of from, as when g was cloned */
+    *end = NULL; /* parameters of `from` follow, as when g was cloned */
     struct mase_weights *first = NULL, **last = &first;
     struct mase_weights *w = from->weights;
     for (; w && w->owner == from; w = w->next) {
@@ -266,7 +266,7 @@ static bool start(const char *full, struct mase_param *p, const struct mase_modu
     return true;
 }
 
-/* What is counted, and the names of the first tensors that have some. */
+/* The number of tensors without values, and the names of the first. */
 struct count {
     int64_t values;
     int tensors;
@@ -303,7 +303,7 @@ void mase_graph_init_weights(struct mase_graph *g, uint64_t seed)
     mase_tree_walk(g, start, &seed);
 }
 
-/* Which of the parameters, in their order, have no memory yet. */
+/* Parameters without memory, in order. */
 struct missing {
     struct mase_arena arena;
     bool *is;

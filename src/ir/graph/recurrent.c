@@ -21,7 +21,7 @@ static const struct {
     { MASE_OP_gru, MASE_CELL_GRU, false, 3 },   { MASE_OP_gru_cell, MASE_CELL_GRU, true, 3 },
 };
 
-/* Where attributes come from: a layer, or the call of a program. */
+/* Source of attributes: a layer, or a call in a program. */
 struct source {
     enum mase_op op;
     const struct mase_module *module; /* NULL: */
@@ -143,7 +143,7 @@ int64_t mase_recurrent_features(const struct mase_recurrent *r, int layer)
 
 /* ---- calls ---- */
 
-/* The sizes that x tells. */
+/* Sizes from the shape of x. */
 static enum mase_status read_input(struct mase_sequence *q, const struct mase_call *c,
                                    struct mase_err *err)
 {

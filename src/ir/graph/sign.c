@@ -10,7 +10,7 @@
 #include "ir/shape/shape.h"
 #include "ir/text/arg.h"
 
-/* Results looked at for one answer. Beyond, as in a chain of y = cat(x, x), nothing is known. */
+/* Limit of visited results, as for a chain of y = cat(x, x); beyond it the sign is unknown. */
 enum { BUDGET = 1000 };
 
 static bool never_negative(const struct mase_node *n, int *budget);

@@ -61,7 +61,7 @@ static const struct mase_arg *lookup(const struct mase_node *n, void *data)
     return mase_values_get(data, n);
 }
 
-/* What x[i] = y replaces is what x[i] would give. NULL: it does not fit. */
+/* x[i] = y replaces what x[i] selects. NULL: shapes do not fit. */
 static const struct mase_arg *replaced(const struct mase_node *n, struct mase_values *v)
 {
     struct mase_call c;
@@ -74,7 +74,7 @@ static const struct mase_arg *replaced(const struct mase_node *n, struct mase_va
     return mase_arena_memdup(v->arena, &c.result, sizeof c.result);
 }
 
-/* What has no result for a small batch either is refused elsewhere. */
+/* A node without a result for a small batch either is reported elsewhere. */
 static bool cuts(const struct mase_node *n, struct mase_values v[SIZES])
 {
     const struct mase_arg *x[SIZES], *y[SIZES];

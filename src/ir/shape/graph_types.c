@@ -45,7 +45,7 @@ static void infer(struct mase_values *v, struct mase_arena *a, const struct mase
 
 /* ---- do they hold for any batch? ---- */
 
-/* What a result has to do with the number of samples. */
+/* How a result depends on the number of samples. */
 enum relation { CONSTANT, FOLLOWS, OTHER };
 
 static enum relation worse(enum relation a, enum relation b)
@@ -181,7 +181,7 @@ static void judge(struct mase_graph_types *t, const struct mase_graph *g,
 
 /* ---- kept ---- */
 
-/* The one at *link, and those behind it. */
+/* Free the entry at *link and the following ones. */
 static void drop(struct mase_graph_types **link)
 {
     while (*link) {
@@ -223,7 +223,7 @@ static struct mase_arg copy_arg(struct copying *k, const struct mase_arg *arg)
     return out;
 }
 
-/* Whoever looks for the types of inputs tries several. */
+/* Several entries, since callers may try several types of inputs. */
 static void add(const struct mase_graph *g, struct mase_graph_types *t)
 {
     enum { MOST = 8 };

@@ -33,7 +33,8 @@ struct mase_graph_types {
  * or asked about many other inputs. */
 const struct mase_graph_types *mase_graph_types(const struct mase_graph *g,
                                                 const struct mase_input *inputs, int count);
-/* The same of results that were found otherwise, by the same rules: v[s] of mase_batch_sizes[s]. */
+/* As mase_graph_types, with results that the caller found by these rules: v[s] of
+ * mase_batch_sizes[s]. */
 const struct mase_graph_types *mase_graph_types_set(const struct mase_graph *g,
                                                     const struct mase_input *inputs, int count,
                                                     struct mase_values v[MASE_BATCH_SIZES]);
@@ -41,14 +42,14 @@ const struct mase_graph_types *mase_graph_types_set(const struct mase_graph *g,
  * In a; results that are one tensor in the graph are one there. */
 const struct mase_arg **mase_graph_types_at(const struct mase_graph_types *t, struct mase_arena *a,
                                             int64_t samples);
-/* The same for inputs of so many samples, if all have as many. */
+/* As above for inputs with so many samples, if all have as many. */
 const struct mase_arg **mase_graph_results(const struct mase_graph *g, struct mase_arena *a,
                                            const struct mase_input *inputs, int count);
 
 /* Are there calls of it that fail where samples are few, though their results have them all? */
 bool mase_op_bounds_samples(enum mase_op op);
 
-/* Of mase_graph_clone: what is known of src is known of g. */
+/* For mase_graph_clone: copy the types of src to g. */
 void mase_graph_types_copy(struct mase_graph *g, const struct mase_graph *src);
 void mase_graph_types_free(const struct mase_graph *g);
 

@@ -215,7 +215,7 @@ static enum mase_status infer_step(struct mase_call *c, void *data, struct mase_
     return mase_call_infer(c, err);
 }
 
-/* What is known of the graph, as values. Formats may have come since that was found. */
+/* The known types of the graph as values. Formats may have been set since. */
 static enum mase_status take_results(struct mase_values *v, struct mase_arena *a,
                                      const struct mase_graph *g,
                                      const struct mase_arg *const *result, struct mase_err *err)

@@ -20,7 +20,7 @@ struct mase_arg mase_resolve(struct mase_resolving *r, const struct mase_arg *ar
 /* With values for the nodes of an argument, all of which must be there: in their arena. */
 struct mase_arg mase_values_resolve(struct mase_values *v, const struct mase_arg *arg);
 
-/* What is done with one call: set c->result. */
+/* Called for each call: set c->result. */
 typedef enum mase_status mase_step_fn(struct mase_call *c, void *data, struct mase_err *err);
 
 /* Give every node its result in graph order: placeholders from inputs (or their default), get_attr
@@ -37,8 +37,8 @@ struct mase_walk_plan {
 enum mase_status mase_values_walk(struct mase_values *v, struct mase_arena *a,
                                   const struct mase_graph *g, const struct mase_walk_plan *plan,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* The same for the nodes behind those that v has of g, which begins as { .arena = a, .index.arena =
- * a } and to which nodes were only added since. */
+/* As mase_values_walk, for nodes that were added to g since the last call; v begins as { .arena =
+ * a, .index.arena = a }. */
 enum mase_status mase_values_extend(struct mase_values *v, const struct mase_graph *g,
                                     const struct mase_walk_plan *plan,
                                     struct mase_err *err) MASE_MUST_CHECK;
@@ -48,7 +48,7 @@ enum mase_status mase_missing_input(const struct mase_graph *g, const struct mas
                                     struct mase_err *err);
 /* The shape rule of a call, and a limit on what it may ask for. */
 enum mase_status mase_call_apply_rule(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
-/* The same, and its formats must be able to cut what it takes and gives. */
+/* As above, and check that its formats can divide its operands and results into blocks. */
 enum mase_status mase_call_infer(struct mase_call *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* Is it the one of mase_batch_sizes whose results are only compared with those of the others? */

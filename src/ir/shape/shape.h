@@ -47,7 +47,7 @@ enum mase_status mase_call_sizes(const struct mase_call *c, struct mase_shape *o
 /* Dimension d of s, counted from the end when negative. */
 enum mase_status mase_call_axis(const struct mase_call *c, int *axis, const struct mase_shape *s,
                                 int64_t d, struct mase_err *err) MASE_MUST_CHECK;
-/* The same for the argument called name. */
+/* As above for the argument called name. */
 enum mase_status mase_call_axis_arg(const struct mase_call *c, int *axis,
                                     const struct mase_shape *s, const char *name,
                                     struct mase_err *err) MASE_MUST_CHECK;
@@ -83,7 +83,7 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
  * where a length of 0 hides the others: sums and products of two lengths fit in 64 bits. */
 #define MASE_MAX_ELEMENTS (INT64_C(1) << 31)
 int64_t mase_shape_count_checked(const struct mase_shape *s);
-/* The same, with the limit of a result of c. */
+/* As mase_shape_count_checked, with the limit for results of c. */
 int64_t mase_call_count(const struct mase_call *c, const struct mase_shape *s);
 int64_t mase_call_most(const struct mase_call *c);
 /* Fail when a result would have more dimensions than a shape holds. */
@@ -113,8 +113,8 @@ mase_unary_fn *mase_unary_of(enum mase_op op);
 mase_unary_fn *mase_slope_of(enum mase_op op); /* the derivative */
 mase_binary_fn *mase_binary_of(enum mase_op op);
 mase_binary_fn *mase_partial_of(enum mase_op op, int operand); /* by the first or second */
-/* What their rows say: integers have no result where the second operand is 0; integers become
- * floats; no gradient passes. */
+/* From the rows of operations: integer division by 0 has no result; integers convert to float; no
+ * gradient. */
 bool mase_op_divides(enum mase_op op);
 bool mase_op_makes_float(enum mase_op op);
 bool mase_op_is_flat(enum mase_op op);
@@ -130,7 +130,7 @@ enum mase_status mase_scalar_binary(struct mase_call *c, struct mase_err *err) M
 /* The dimensions that a variance, norm or extreme goes over. */
 enum mase_status mase_reduction_axes(const struct mase_call *c, bool *in,
                                      struct mase_err *err) MASE_MUST_CHECK;
-/* What a variance subtracts from the count, the order of a norm; 0 for the others. */
+/* The correction of a variance or the order of a norm; 0 for others. */
 enum mase_status mase_reduction_number(const struct mase_call *c, double *p,
                                        struct mase_err *err) MASE_MUST_CHECK;
 
@@ -159,7 +159,7 @@ bool mase_search_right(const struct mase_call *c);
 /* The dimension whose three values cross multiplies. */
 enum mase_status mase_cross_axis(const struct mase_call *c, int *axis, const struct mase_shape *s,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* What randint draws: size integers from low to below high. */
+/* Arguments of randint: size integers from low to below high. */
 enum mase_status mase_randint_read(const struct mase_call *c, int64_t *low, int64_t *high,
                                    struct mase_shape *size, struct mase_err *err) MASE_MUST_CHECK;
 
@@ -253,7 +253,7 @@ enum mase_status mase_bag_mode(const struct mase_call *c, enum mase_bag *mode,
 /* Its padding_idx, or -1. */
 enum mase_status mase_bag_padding(const struct mase_call *c, int64_t *row,
                                   struct mase_err *err) MASE_MUST_CHECK;
-/* What scatter puts: a tensor or a number. */
+/* The source of scatter: a tensor or a number. */
 const struct mase_arg *mase_scatter_source(const struct mase_call *c);
 /* Python's slice on a length: first element, count and step. */
 enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_arg *slice,
@@ -263,10 +263,10 @@ enum mase_status mase_slice_plan(const struct mase_call *c, const struct mase_ar
 enum mase_status mase_layout_order(const struct mase_call *c, int *order,
                                    const struct mase_shape *s,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* Which elements of a dimension narrow and select leave. */
+/* The elements of a dimension that narrow and select keep. */
 enum mase_status mase_narrow_plan(const struct mase_call *c, int *axis, int64_t *start,
                                   int64_t *length, struct mase_err *err) MASE_MUST_CHECK;
-/* The order behind the attributes T (all dimensions reversed) and mT (the last two swapped). */
+/* The order of the attributes T (all dimensions reversed) and mT (the last two swapped). */
 void mase_attr_order(int *order, const struct mase_shape *s, bool all);
 
 /* Dimensions of length 1 in front, as broadcasting would put them. */
@@ -283,7 +283,7 @@ bool mase_cat_skips(const struct mase_shape *s);
 enum mase_status mase_pads_plan(const struct mase_call *c, struct mase_pads *p,
                                 const struct mase_shape *s, struct mase_err *err) MASE_MUST_CHECK;
 
-/* Where each value of a result comes from (shape_pick.c). */
+/* The source of each value of a result (shape_pick.c). */
 struct mase_pick {
     struct mase_shape in, out;
     struct mase_view view;     /* of the input */

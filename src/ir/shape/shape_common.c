@@ -276,12 +276,13 @@ enum mase_status mase_call_float_tensor(const struct mase_call *c, const struct 
 
 /* ---- shapes ---- */
 
+/* The number of elements; -1: more than `most`, also if a length of 0 hides the others. */
 static int64_t count_up_to(const struct mase_shape *s, int64_t most)
 {
     int64_t count = 1;
     bool empty = false;
     for (int i = 0; i < s->rank; i++) {
-        const int64_t n = s->dim[i] ? s->dim[i] : 1; /* the others are bounded all the same */
+        const int64_t n = s->dim[i] ? s->dim[i] : 1;
         if (n < 0 || count > most / n)
             return -1;
         count *= n;

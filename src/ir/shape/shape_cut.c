@@ -10,7 +10,7 @@ static struct mase_tensor chunk(const struct mase_tensor *x, int axis, int64_t l
     return t;
 }
 
-/* What split, chunk and unbind take: a tensor of at least one dimension, and one of them. */
+/* Operands of split, chunk and unbind: a tensor of rank 1 or more, and a dimension. */
 static enum mase_status along(struct mase_call *c, const struct mase_tensor **x, int *axis,
                               struct mase_err *err)
 {

@@ -292,7 +292,7 @@ enum mase_status mase_bag_padding(const struct mase_call *c, int64_t *row, struc
     return MASE_OK;
 }
 
-/* What is not done. */
+/* Refuse unsupported arguments. */
 static enum mase_status check_bag(const struct mase_call *c, enum mase_bag mode, int64_t padding,
                                   struct mase_err *err)
 {

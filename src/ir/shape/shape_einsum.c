@@ -33,7 +33,7 @@ static enum mase_status bad_equation(const struct mase_call *c, const char *why,
     return mase_call_fail(c, err, "%s: %s", mase_show_arg(c, &c->param[0]), why);
 }
 
-/* The term at *text, which then points behind it. */
+/* Parse the term at *text, and advance. */
 static enum mase_status read_term(const struct mase_call *c, const char **text, struct term *t,
                                   struct mase_err *err)
 {

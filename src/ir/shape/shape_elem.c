@@ -19,7 +19,7 @@ enum mase_status mase_shape_same(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The same for functions that leave the integers: sqrt of an integer tensor is float. */
+/* Result of float type: sqrt of an integer tensor is float. */
 enum mase_status mase_shape_float_same(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_arg_tensor(&c->param[0]);
@@ -387,7 +387,7 @@ enum mase_status mase_shape_weighted(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* Of integers and truth values. */
+/* For integers and booleans. */
 enum mase_status mase_shape_bitwise(struct mase_call *c, struct mase_err *err)
 {
     for (int i = 0; i < 2; i++) {

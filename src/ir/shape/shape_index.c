@@ -59,7 +59,7 @@ static int dims_used(const struct mase_arg *a)
 
 /* ---- masks ---- */
 
-/* The parameter behind item i of the index as the node has it, where that is a mask. */
+/* The parameter read by item i of the node's index, if that is a mask. */
 static const struct mase_param *mask_of(const struct mase_call *c, int i)
 {
     const struct mase_arg *index = &c->node->args.items[1];

@@ -460,7 +460,7 @@ const char *mase_pad_mode(const struct mase_call *c)
     return mase_call_text(c, "mode", "constant");
 }
 
-/* Of (N, C, ...) or (C, ...) a layer widens the dimensions that its name counts. */
+/* A layer pads as many trailing dimensions of (N, C, ...) or (C, ...) as its name says. */
 enum mase_status mase_shape_pad_layer(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_arg *list = mase_call_arg(c, "padding");

@@ -302,7 +302,7 @@ enum mase_status mase_order_read(const struct mase_call *c, struct mase_order *o
     return MASE_OK;
 }
 
-/* What median and kthvalue leave: a value, and where it lies unless it is one of all. */
+/* Results of median and kthvalue: a value, and its index unless the whole tensor is reduced. */
 static enum mase_status shape_one(struct mase_call *c, const struct mase_tensor *x,
                                   const struct mase_order *o)
 {

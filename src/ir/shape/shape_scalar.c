@@ -9,7 +9,7 @@
 
 #include "ir/shape/shape.h"
 
-/* What becomes of integers, and what a function of two values may add to it (ops.def). */
+/* The result type for integers, with flags of functions of two values (ops.def). */
 enum { KEEP, TO_INT, TO_FLOAT, TO_BOOL, NUMBERS = 3, DIVIDES = 4, FLAT = 8 };
 
 /* ---- what is too long for a row ---- */

@@ -297,8 +297,8 @@ enum mase_status mase_shape_pool(struct mase_call *c, struct mase_err *err)
     return MASE_OK;
 }
 
-/* The shape that was pooled: as it is said, in all dimensions or those of the windows, or the
- * smallest that fits. */
+/* The unpooled shape: the argument, with all dimensions or those of windows only, or the smallest
+ * that fits. */
 enum mase_status mase_shape_max_unpool(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x, *places;

@@ -103,7 +103,7 @@ enum mase_status mase_mg_start(struct mase_mg_parser *p, struct mase_param *para
 enum mase_status mase_mg_starts(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
 /* {weight, bias} */
 enum mase_status mase_mg_frozen(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
-/* {weight: embed.weight, ...}, and the name behind "tied" of an attribute */
+/* {weight: embed.weight, ...}, and the name after "tied" of an attribute */
 enum mase_status mase_mg_ties(struct mase_mg_parser *p, struct mase_module *m) MASE_MUST_CHECK;
 enum mase_status mase_mg_tie(struct mase_mg_parser *p, const char *path) MASE_MUST_CHECK;
 /* All that were read, when the graph is complete. */

@@ -7,7 +7,7 @@
 #include "ir/graph/graph_parts.h"
 #include "ir/text/mg.h"
 
-/* What a node takes must stand above it. */
+/* Check that operands precede the node. */
 static enum mase_status check_order(const struct mase_node *n, struct mase_loc at,
                                     struct mase_err *err)
 {

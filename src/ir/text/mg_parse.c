@@ -194,7 +194,7 @@ static enum mase_status parse_attr(struct mase_mg_parser *p)
 
 /* ---- nodes ---- */
 
-/* What a node's line says before its arguments. */
+/* The part of a node's line before its arguments. */
 struct head {
     struct mase_loc target_at;
     const char *name, *annotation, *target;

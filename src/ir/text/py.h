@@ -25,10 +25,10 @@ struct mase_py_parts {
 };
 
 void mase_py_tree(struct mase_py_parts *t, const struct mase_graph *g);
-/* Where a path leads; what is left of it behind a layer is a parameter's name, or nothing. */
+/* The part that a path leads to; the rest after a layer is a parameter's name, or empty. */
 const struct mase_py_part *mase_py_find(const struct mase_py_parts *t, const char *path,
                                         const char **rest);
-/* What a node reads or calls is there. */
+/* Does what a node reads or calls exist? */
 bool mase_py_is_there(const struct mase_py_parts *t, const struct mase_node *n);
 /* Is it a name in Python? */
 bool mase_py_is_name(const char *s);

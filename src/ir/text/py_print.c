@@ -60,7 +60,7 @@ static void add_items(const struct writer *w, const struct mase_arg *arg)
     mase_str_add(w->out, close[form]);
 }
 
-/* Tracing meets a parameter where it is asked for, a buffer where it is used. */
+/* A trace records a parameter where it is read, a buffer where it is used. */
 static bool is_met_in_use(const struct writer *w, const struct mase_node *n)
 {
     const char *rest;

@@ -309,7 +309,7 @@ static bool is_registered_later(const struct mase_py_part *p)
     return p->param && mase_param_is_buffer(p->param);
 }
 
-/* What p is another name of, or NULL. */
+/* The first name of p if p is tied, or NULL. */
 static const char *first_name(const struct mase_py_part *p)
 {
     return p->same ? p->same->path : p->param ? p->param->tied : NULL;

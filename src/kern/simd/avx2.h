@@ -43,7 +43,7 @@ static inline vf vp_floats(vp a)
 {
     return (vf){ _mm256_cvtepi32_ps(a.lo), _mm256_cvtepi32_ps(a.hi) };
 }
-/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
+/* Round to nearest even, to 32-bit integers; in the order of vp. */
 static inline vp vp_rounded(vf a)
 {
     return (vp){ _mm256_cvtps_epi32(a.lo), _mm256_cvtps_epi32(a.hi) };
@@ -146,7 +146,7 @@ static inline __m256 larger_half(__m256 a, __m256 b)
 {
     return _mm256_castsi256_ps(_mm256_max_epi32(_mm256_castps_si256(a), _mm256_castps_si256(b)));
 }
-/* Of numbers without a sign the larger, NaN being larger than all. */
+/* The larger of nonnegative numbers; NaN counts as larger than all. */
 static inline vf vlarger(vf a, vf b)
 {
     return (vf){ larger_half(a.lo, b.lo), larger_half(a.hi, b.hi) };

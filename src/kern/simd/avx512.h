@@ -105,7 +105,7 @@ static inline vf vpower(vf a)
 {
     return _mm512_and_ps(a, _mm512_castsi512_ps(_mm512_set1_epi32(0x7f800000)));
 }
-/* Of numbers without a sign the larger, NaN being larger than all. */
+/* The larger of nonnegative numbers; NaN counts as larger than all. */
 static inline vf vlarger(vf a, vf b)
 {
     return _mm512_castsi512_ps(_mm512_max_epi32(_mm512_castps_si512(a), _mm512_castps_si512(b)));
@@ -217,7 +217,7 @@ static inline vword vword0(void)
 {
     return _mm512_setzero_si512();
 }
-/* Of eight values: bit x scale + offset of a word, rounded down; none when that is 64 or more. */
+/* Set bit floor(x scale + offset) for each of eight values, unless it is 64 or more. */
 static inline vword vhot(const float *x, double scale, double offset)
 {
     const __m512d v = _mm512_cvtps_pd(_mm256_loadu_ps(x));

@@ -11,7 +11,7 @@ static inline vp vp_set1(int32_t a)
     const __m256i v = _mm256_set1_epi32(a);
     return (vp){ v, v };
 }
-/* The numbers of two rows side by side. */
+/* Interleave the values of two rows. */
 static inline vp vp_pairs(const int16_t *a, const int16_t *b)
 {
     const __m256i x = _mm256_loadu_si256((const __m256i *)a),
@@ -45,7 +45,7 @@ static inline vp vp_sub(vp a, vp b)
 {
     return (vp){ _mm256_sub_epi32(a.lo, b.lo), _mm256_sub_epi32(a.hi, b.hi) };
 }
-/* What 16 bits hold; what eight without a sign do. */
+/* Saturate to 16 bits; to unsigned 8 bits. */
 static inline void vp_store_shorts(int16_t *p, vp a)
 {
     _mm256_storeu_si256((__m256i *)p, _mm256_packs_epi32(a.lo, a.hi));

@@ -17,7 +17,7 @@ static inline vp vp_join(__m256i lo, __m256i hi)
 {
     return _mm512_inserti64x4(_mm512_castsi256_si512(lo), hi, 1);
 }
-/* The numbers of two rows side by side. */
+/* Interleave the values of two rows. */
 static inline vp vp_pairs(const int16_t *a, const int16_t *b)
 {
     const __m256i x = _mm256_loadu_si256((const __m256i *)a),
@@ -50,7 +50,7 @@ static inline vp vp_sub(vp a, vp b)
 {
     return _mm512_sub_epi32(a, b);
 }
-/* What 16 bits hold; what eight without a sign do. */
+/* Saturate to 16 bits; to unsigned 8 bits. */
 static inline void vp_store_shorts(int16_t *p, vp a)
 {
     _mm256_storeu_si256((__m256i *)p, _mm256_permute4x64_epi64(_mm512_cvtepi32_epi16(a), 0xd8));
@@ -95,7 +95,7 @@ static inline __m256i vp_line8(__m256i x, __m512d mul, __m512d add, __m512d lo, 
     const __m512d v = _mm512_fmadd_pd(_mm512_cvtepi32_pd(x), mul, add);
     return _mm512_cvtpd_epi32(_mm512_min_pd(_mm512_max_pd(v, lo), hi));
 }
-/* The same of sixteen. */
+/* For sixteen values. */
 static inline void vp_affine(int16_t *y, const int32_t *x, double mul, double add, double lo,
                              double hi)
 {
@@ -143,7 +143,7 @@ static inline __m512 vp_floats(vp a)
 {
     return _mm512_cvtepi32_ps(a);
 }
-/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
+/* Round to nearest even, to 32-bit integers; in the order of vp. */
 static inline vp vp_rounded(__m512 a)
 {
     return _mm512_cvtps_epi32(a);

@@ -161,7 +161,7 @@ static inline vf vpower(vf a)
 {
     LANES(bits_float(float_bits(a.l[i]) & 0x7f800000));
 }
-/* Of numbers without a sign the larger, NaN being larger than all. */
+/* The larger of nonnegative numbers; NaN counts as larger than all. */
 static inline vf vlarger(vf a, vf b)
 {
     LANES(float_bits(a.l[i]) > float_bits(b.l[i]) ? a.l[i] : b.l[i]);
@@ -219,7 +219,7 @@ static inline vword vword0(void)
 {
     WORDS(0);
 }
-/* Of eight values: bit x scale + offset of a word, rounded down; none when that is 64 or more. */
+/* Set bit floor(x scale + offset) for each of eight values, unless it is 64 or more. */
 static inline uint64_t one_hot(double bin)
 {
     return bin < 64.0 ? UINT64_C(1) << (int)bin : 0;
@@ -257,7 +257,7 @@ static inline vp vp_set1(int32_t a)
         r.l[i] = a;
     return r;
 }
-/* The numbers of two rows side by side, the first in the lower half. */
+/* Interleave the values of two rows, the first in the lower half. */
 static inline vp vp_pairs(const int16_t *a, const int16_t *b)
 {
     vp r;
@@ -317,7 +317,7 @@ static inline vf vp_floats(vp a)
 {
     LANES((float)a.l[i]);
 }
-/* Numbers that 32 bits hold, to nearest even; in order before, as lanes behind. */
+/* Round to nearest even, to 32-bit integers; in the order of vp. */
 static inline vp vp_rounded(vf a)
 {
     vp r;
