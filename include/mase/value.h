@@ -68,6 +68,12 @@ struct mase_value *mase_value_list(struct mase_arena *a);
 struct mase_value *mase_value_tuple(struct mase_arena *a);
 struct mase_value *mase_value_table(struct mase_arena *a);
 struct mase_value *mase_value_copy(struct mase_arena *a, const struct mase_value *v);
+/* A string, or none for NULL. */
+struct mase_value *mase_value_text(struct mase_arena *a, const char *s);
+/* Lists of n items. */
+struct mase_value *mase_value_ints(struct mase_arena *a, const int64_t *x, int64_t n);
+struct mase_value *mase_value_floats(struct mase_arena *a, const double *x, int64_t n);
+struct mase_value *mase_value_strings(struct mase_arena *a, const char *const *s, int64_t n);
 
 void mase_value_push(struct mase_arena *a, struct mase_value *list, struct mase_value *item);
 /* Set a key, replacing an earlier value in place. The key is copied. Returns item. */

@@ -10,11 +10,6 @@
 #include "ir/graph/graph_parts.h"
 #include "ir/text/arg.h"
 
-static struct mase_value *text(struct mase_arena *a, const char *s)
-{
-    return s ? mase_value_string(a, s) : mase_value_none(a);
-}
-
 /* The text of a str, which is released. */
 static struct mase_value *text_of(struct mase_arena *a, struct mase_str *s)
 {
@@ -136,7 +131,7 @@ static struct mase_value *place(struct mase_arena *a, const struct mase_loc *at)
     if (!at->line)
         return mase_value_none(a);
     struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "file", text(a, at->path));
+    mase_value_set(a, v, "file", mase_value_text(a, at->path));
     mase_value_set(a, v, "line", mase_value_int(a, at->line));
     mase_value_set(a, v, "col", mase_value_int(a, at->col));
     return v;
@@ -147,18 +142,19 @@ struct mase_value *mase_json_node(struct mase_arena *a, const struct mase_node *
     struct mase_value *v = mase_value_table(a);
     struct mase_str type = { 0 };
     mase_node_type_name(&type, n);
-    mase_value_set(a, v, "name", text(a, n->name));
-    mase_value_set(a, v, "op", text(a, mase_node_kind_names[n->kind]));
-    mase_value_set(a, v, "target", text(a, n->target));
-    mase_value_set(a, v, "annotation", text(a, n->annotation));
+    mase_value_set(a, v, "name", mase_value_text(a, n->name));
+    mase_value_set(a, v, "op", mase_value_text(a, mase_node_kind_names[n->kind]));
+    mase_value_set(a, v, "target", mase_value_text(a, n->target));
+    mase_value_set(a, v, "annotation", mase_value_text(a, n->annotation));
     mase_value_set(a, v, "args", items(a, &n->args));
     mase_value_set(a, v, "kwargs", pairs(a, &n->kwargs));
     mase_value_set(a, v, "inputs", names(a, n->inputs, n->input_count));
     mase_value_set(a, v, "users", names(a, n->users, n->user_count));
-    mase_value_set(a, v, "mase_op", text(a, mase_ops[n->op].name));
-    mase_value_set(a, v, "mase_type", text(a, mase_op_type_names[mase_node_op_type(n)]));
+    mase_value_set(a, v, "mase_op", mase_value_text(a, mase_ops[n->op].name));
+    mase_value_set(a, v, "mase_type", mase_value_text(a, mase_op_type_names[mase_node_op_type(n)]));
     mase_value_set(a, v, "type_name", text_of(a, &type));
-    mase_value_set(a, v, "module", text(a, n->kind == MASE_CALL_MODULE ? n->target : NULL));
+    mase_value_set(a, v, "module",
+                   mase_value_text(a, n->kind == MASE_CALL_MODULE ? n->target : NULL));
     mase_value_set(a, v, "formats", mase_json_formats(a, mase_node_quant(n)));
     mase_value_set(a, v, "config", mase_json_config(a, mase_node_quant(n)));
     mase_value_set(a, v, "at", place(a, &n->at));
@@ -187,11 +183,11 @@ static struct mase_value *layer(struct mase_arena *a, const struct mase_module *
     mase_module_repr(&repr, m);
     for (int i = 0; sig && i < sig->count; i++)
         mase_value_set(a, attrs, sig->param[i].name, argument(a, &m->attrs[i]));
-    mase_value_set(a, v, "path", text(a, m->path));
+    mase_value_set(a, v, "path", mase_value_text(a, m->path));
     mase_value_set(a, v, "class", text_of(a, &class));
-    mase_value_set(a, v, "base", text(a, mase_ops[m->op].module));
+    mase_value_set(a, v, "base", mase_value_text(a, mase_ops[m->op].module));
     mase_value_set(a, v, "repr", text_of(a, &repr));
-    mase_value_set(a, v, "mase_op", text(a, mase_ops[m->op].name));
+    mase_value_set(a, v, "mase_op", mase_value_text(a, mase_ops[m->op].name));
     mase_value_set(a, v, "attrs", attrs);
     mase_value_set(a, v, "parameters", param_names(a, m, false));
     mase_value_set(a, v, "buffers", param_names(a, m, true));
@@ -204,17 +200,17 @@ struct mase_value *mase_json_graph(struct mase_arena *a, const struct mase_net *
 {
     const struct mase_graph *g = net->graph;
     struct mase_value *v = mase_value_table(a), *nodes = mase_value_list(a),
-                      *modules = mase_value_list(a), *sample = mase_value_list(a);
+                      *modules = mase_value_list(a);
     for (const struct mase_node *n = g->first; n; n = n->next)
         mase_value_push(a, nodes, mase_json_node(a, n));
     for (const struct mase_module *m = g->modules; m; m = m->next)
         mase_value_push(a, modules, layer(a, m));
-    for (int i = 0; i < net->sample.rank; i++)
-        mase_value_push(a, sample, mase_value_int(a, net->sample.dim[i]));
-    mase_value_set(a, v, "name", text(a, g->name));
+    mase_value_set(a, v, "name", mase_value_text(a, g->name));
     mase_value_set(a, v, "edits", mase_value_int(a, (int64_t)net->edits));
     mase_value_set(a, v, "quantised", mase_value_bool(a, mase_graph_is_quantised(g)));
-    mase_value_set(a, v, "sample", net->has_sample ? sample : mase_value_none(a));
+    mase_value_set(a, v, "sample",
+                   net->has_sample ? mase_value_ints(a, net->sample.dim, net->sample.rank)
+                                   : mase_value_none(a));
     mase_value_set(a, v, "nodes", nodes);
     mase_value_set(a, v, "modules", modules);
     mase_value_set(a, v, "meta", metadata(a, g->meta));

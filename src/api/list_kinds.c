@@ -10,7 +10,7 @@
 
 static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
 {
-    mase_value_set(a, v, key, text ? mase_value_string(a, text) : mase_value_none(a));
+    mase_value_set(a, v, key, mase_value_text(a, text));
 }
 
 static struct mase_value *option(struct mase_arena *a, const struct mase_opt *row)
@@ -99,10 +99,8 @@ static void list_models(struct mase_arena *a, struct mase_value *list)
 static void list_datasets(struct mase_arena *a, struct mase_value *list)
 {
     for (const struct mase_data_info *d = mase_datasets; d->name; d++) {
-        struct mase_value *v = row(a, list, d->name, d->help), *shape = mase_value_list(a);
-        for (int i = 0; i < d->sample.rank; i++)
-            mase_value_push(a, shape, mase_value_int(a, d->sample.dim[i]));
-        mase_value_set(a, v, "sample", shape);
+        struct mase_value *v = row(a, list, d->name, d->help);
+        mase_value_set(a, v, "sample", mase_value_ints(a, d->sample.dim, d->sample.rank));
         mase_value_set(a, v, "classes", mase_value_int(a, d->classes));
     }
 }

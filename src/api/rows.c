@@ -253,41 +253,28 @@ void mase_rows_free(struct mase_rows *rows)
 
 static struct mase_value *texts(struct mase_arena *a, const char *const *names, int64_t n)
 {
-    struct mase_value *list = mase_value_list(a);
-    for (int64_t i = 0; i < n; i++)
-        mase_value_push(a, list, mase_value_string(a, names[i]));
-    return names ? list : mase_value_none(a);
+    return names ? mase_value_strings(a, names, n) : mase_value_none(a);
 }
 
 static struct mase_value *numbers(struct mase_arena *a, const double *x, int64_t n)
 {
-    struct mase_value *list = mase_value_list(a);
-    for (int64_t i = 0; i < n; i++)
-        mase_value_push(a, list, mase_value_float(a, x[i]));
-    return n ? list : mase_value_none(a);
-}
-
-static struct mase_value *text_or_none(struct mase_arena *a, const char *s)
-{
-    return s ? mase_value_string(a, s) : mase_value_none(a);
+    return n ? mase_value_floats(a, x, n) : mase_value_none(a);
 }
 
 static struct mase_value *describe(struct mase_arena *a, const struct mase_dataset *d)
 {
     const struct mase_dataset_info *info = mase_dataset_info(d);
-    struct mase_value *v = mase_value_table(a), *shape = mase_value_list(a),
-                      *splits = mase_value_table(a);
-    for (int i = 0; i < info->data.sample.rank; i++)
-        mase_value_push(a, shape, mase_value_int(a, info->data.sample.dim[i]));
+    struct mase_value *v = mase_value_table(a), *splits = mase_value_table(a);
     for (int i = 0; i < MASE_SPLIT_PRED; i++)
         mase_value_set(a, splits, mase_split_names[i],
                        mase_value_int(a, mase_dataset_split(d, (enum mase_split)i).count));
-    mase_value_set(a, v, "name", text_or_none(a, info->data.name));
-    mase_value_set(a, v, "source", text_or_none(a, info->source));
+    mase_value_set(a, v, "name", mase_value_text(a, info->data.name));
+    mase_value_set(a, v, "source", mase_value_text(a, info->source));
     mase_value_set(a, v, "simulated", mase_value_bool(a, info->simulated));
-    mase_value_set(a, v, "notice", text_or_none(a, info->notice));
+    mase_value_set(a, v, "notice", mase_value_text(a, info->notice));
     mase_value_set(a, v, "rows", mase_value_int(a, info->rows));
-    mase_value_set(a, v, "sample", shape);
+    mase_value_set(a, v, "sample",
+                   mase_value_ints(a, info->data.sample.dim, info->data.sample.rank));
     mase_value_set(a, v, "classes", mase_value_int(a, info->data.classes));
     mase_value_set(a, v, "class_names", texts(a, info->class_names, info->data.classes));
     mase_value_set(

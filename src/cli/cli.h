@@ -124,6 +124,8 @@ void mase_cli_on_interrupt(const char *text);
 /* output.c: print text to stdout, whatever the format. */
 void mase_cli_put(const struct mase_str *text);
 void mase_cli_put_json(const struct mase_value *v);
+/* A table of each data set, added to a list (command/cmd_info.c). */
+void mase_cli_datasets_json(struct mase_arena *a, struct mase_value *out);
 /* Does the user want JSON, by --format or --json? */
 bool mase_cli_wants_json(const struct mase_cli *c);
 /* Print a table. */

@@ -13,7 +13,7 @@
 
 static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
 {
-    mase_value_set(a, v, key, text ? mase_value_string(a, text) : mase_value_none(a));
+    mase_value_set(a, v, key, mase_value_text(a, text));
 }
 
 static void set_int(struct mase_arena *a, struct mase_value *v, const char *key, int64_t i)
@@ -36,10 +36,7 @@ static enum mase_status set_hash(struct mase_arena *a, struct mase_value *v, con
 
 static struct mase_value *command_line(struct mase_arena *a, const struct mase_cli *c)
 {
-    struct mase_value *list = mase_value_list(a);
-    for (int i = 0; i < c->argc; i++)
-        mase_value_push(a, list, mase_value_string(a, c->argv[i]));
-    return list;
+    return mase_value_strings(a, (const char *const *)c->argv, c->argc);
 }
 
 /* Do options print alike? */
@@ -98,21 +95,13 @@ static enum mase_status configuration(struct mase_value **out, struct mase_arena
     return MASE_OK;
 }
 
-static struct mase_value *shape_of(struct mase_arena *a, const struct mase_shape *s)
-{
-    struct mase_value *list = mase_value_list(a);
-    for (int i = 0; i < s->rank; i++)
-        mase_value_push(a, list, mase_value_int(a, s->dim[i]));
-    return list;
-}
-
 struct mase_value *mase_cli_data_shape(struct mase_arena *a, const struct mase_data_info *d)
 {
     struct mase_value *v = mase_value_table(a), *more = mase_value_list(a);
     set_text(a, v, "name", d->name);
-    mase_value_set(a, v, "sample", shape_of(a, &d->sample));
+    mase_value_set(a, v, "sample", mase_value_ints(a, d->sample.dim, d->sample.rank));
     for (int i = 0; i < d->more_count; i++)
-        mase_value_push(a, more, shape_of(a, &d->more[i]));
+        mase_value_push(a, more, mase_value_ints(a, d->more[i].dim, d->more[i].rank));
     if (d->more_count)
         mase_value_set(a, v, "more", more);
     set_int(a, v, "classes", d->classes);

@@ -389,15 +389,11 @@ static const struct mase_named_tensor **order(struct mase_arena *a,
 static struct mase_value *entry_value(struct mase_arena *a, const struct mase_tensor *t,
                                       int64_t begin)
 {
-    struct mase_value *v = mase_value_table(a), *shape = mase_value_list(a);
-    struct mase_value *offsets = mase_value_list(a);
-    for (int d = 0; d < t->shape.rank; d++)
-        mase_value_push(a, shape, mase_value_int(a, t->shape.dim[d]));
-    mase_value_push(a, offsets, mase_value_int(a, begin));
-    mase_value_push(a, offsets, mase_value_int(a, begin + mase_tensor_bytes(t)));
+    struct mase_value *v = mase_value_table(a);
+    const int64_t offset[] = { begin, begin + mase_tensor_bytes(t) };
     mase_value_set(a, v, "dtype", mase_value_string(a, type_name(t->dtype)));
-    mase_value_set(a, v, "shape", shape);
-    mase_value_set(a, v, "data_offsets", offsets);
+    mase_value_set(a, v, "shape", mase_value_ints(a, t->shape.dim, t->shape.rank));
+    mase_value_set(a, v, "data_offsets", mase_value_ints(a, offset, 2));
     return v;
 }
 

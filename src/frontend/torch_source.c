@@ -28,21 +28,16 @@ enum { DEFAULT_SECONDS = 20, DEFAULT_MEMORY_MB = 4096, MAX_ERRORS = 1 << 16 };
 
 /* ---- the request ---- */
 
-static struct mase_value *text(struct mase_arena *a, const char *s)
-{
-    return s ? mase_value_string(a, s) : mase_value_none(a);
-}
-
 static struct mase_value *ops(struct mase_arena *a)
 {
     struct mase_value *list = mase_value_list(a);
     for (int i = 0; i < MASE_OP_COUNT; i++) {
         struct mase_value *v = mase_value_table(a);
-        mase_value_set(a, v, "call", text(a, mase_ops[i].call));
-        mase_value_set(a, v, "functions", text(a, mase_ops[i].functions));
-        mase_value_set(a, v, "methods", text(a, mase_ops[i].methods));
-        mase_value_set(a, v, "module", text(a, mase_ops[i].module));
-        mase_value_set(a, v, "ctor", text(a, mase_ops[i].ctor));
+        mase_value_set(a, v, "call", mase_value_text(a, mase_ops[i].call));
+        mase_value_set(a, v, "functions", mase_value_text(a, mase_ops[i].functions));
+        mase_value_set(a, v, "methods", mase_value_text(a, mase_ops[i].methods));
+        mase_value_set(a, v, "module", mase_value_text(a, mase_ops[i].module));
+        mase_value_set(a, v, "ctor", mase_value_text(a, mase_ops[i].ctor));
         mase_value_push(a, list, v);
     }
     return list;
@@ -51,15 +46,14 @@ static struct mase_value *ops(struct mase_arena *a)
 /* The fields that the original's models read: features of a row, or image size. */
 static struct mase_value *info(struct mase_arena *a, const struct mase_data_info *d)
 {
-    struct mase_value *v = mase_value_table(a), *size = mase_value_list(a);
+    struct mase_value *v = mase_value_table(a);
     const bool row = d->sample.rank == 1;
-    for (int i = 0; i < d->sample.rank; i++)
-        mase_value_push(a, size, mase_value_int(a, d->sample.dim[i]));
-    mase_value_set(a, v, "name", text(a, d->name));
+    mase_value_set(a, v, "name", mase_value_text(a, d->name));
     mase_value_set(a, v, "num_classes", mase_value_int(a, d->classes));
     mase_value_set(a, v, "num_features",
                    row ? mase_value_int(a, d->sample.dim[0]) : mase_value_none(a));
-    mase_value_set(a, v, "image_size", row ? mase_value_none(a) : size);
+    mase_value_set(a, v, "image_size",
+                   row ? mase_value_none(a) : mase_value_ints(a, d->sample.dim, d->sample.rank));
     mase_value_set(a, v, "in_channels",
                    row ? mase_value_none(a) : mase_value_int(a, d->sample.dim[0]));
     return v;
@@ -97,8 +91,8 @@ static void write_request(struct mase_str *out, const char *path, const char *ca
 {
     struct mase_arena a = { 0 };
     struct mase_value *v = mase_value_table(&a);
-    mase_value_set(&a, v, "file", text(&a, path));
-    mase_value_set(&a, v, "call", text(&a, call));
+    mase_value_set(&a, v, "file", mase_value_text(&a, path));
+    mase_value_set(&a, v, "call", mase_value_text(&a, call));
     mase_value_set(&a, v, "loss", mase_value_bool(&a, is_loss));
     mase_value_set(&a, v, "info", info(&a, data));
     mase_value_set(&a, v, "seconds", mase_value_float(&a, seconds));

@@ -39,11 +39,6 @@ static const struct mase_opt result_rows[] = {
     { 0 },
 };
 
-static struct mase_value *text_or_none(struct mase_arena *a, const char *text)
-{
-    return text ? mase_value_string(a, text) : mase_value_none(a);
-}
-
 /* All options but NaN. */
 static struct mase_value *as_table(struct mase_arena *a, const void *opts,
                                    const struct mase_opt *rows)
@@ -109,11 +104,11 @@ static struct mase_value *identity(struct mase_arena *a, const struct mase_sweep
     opts.log_every = 0;
     struct mase_value *v = mase_value_table(a);
     mase_value_set(a, v, "format", mase_value_int(a, 2));
-    mase_value_set(a, v, "model", text_or_none(a, p->network->name));
+    mase_value_set(a, v, "model", mase_value_text(a, p->network->name));
     mase_value_set(a, v, "network", mase_value_string(a, network_hash(a, p->network)));
     mase_value_set(a, v, "dataset", mase_value_string(a, data->data.name));
     mase_value_set(a, v, "checksum", mase_value_string(a, data->checksum));
-    mase_value_set(a, v, "variant", text_or_none(a, s->data_variant));
+    mase_value_set(a, v, "variant", mase_value_text(a, s->data_variant));
     set_scaling(a, v, data);
     set_pruning(a, v, opts.prune);
     if (p->loss_hash[0])

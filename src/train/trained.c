@@ -430,18 +430,12 @@ static void say_flag(struct record *r, const char *key, bool b)
 
 static void say_numbers(struct record *r, const char *key, const double *x, int64_t n)
 {
-    struct mase_value *list = n ? mase_value_list(r->a) : NULL;
-    for (int64_t i = 0; i < n; i++)
-        mase_value_push(r->a, list, mase_value_float(r->a, x[i]));
-    say(r, key, list);
+    say(r, key, n ? mase_value_floats(r->a, x, n) : NULL);
 }
 
 static void say_names(struct record *r, const char *key, const char *const *names, int n)
 {
-    struct mase_value *list = n ? mase_value_list(r->a) : NULL;
-    for (int i = 0; i < n; i++)
-        mase_value_push(r->a, list, mase_value_string(r->a, names[i]));
-    say(r, key, list);
+    say(r, key, n ? mase_value_strings(r->a, names, n) : NULL);
 }
 
 static void say_scaling(struct record *r, const char *mean, const char *scale,
@@ -517,24 +511,16 @@ bool mase_trained_print(struct mase_str *out, struct mase_arena *a,
     return true;
 }
 
-static struct mase_value *lengths(struct mase_arena *a, const struct mase_shape *s)
-{
-    struct mase_value *list = mase_value_list(a);
-    for (int k = 0; k < s->rank; k++)
-        mase_value_push(a, list, mase_value_int(a, s->dim[k]));
-    return list;
-}
-
 struct mase_value *mase_trained_table(struct mase_arena *a, const struct mase_checkpoint_info *info)
 {
     struct record r = { a, mase_value_table(a), .file = false };
     const struct mase_data_info *d = &info->data;
     say_text(&r, "name", d->name);
-    say(&r, "sample", lengths(a, &d->sample));
+    say(&r, "sample", mase_value_ints(a, d->sample.dim, d->sample.rank));
     if (d->more_count) {
         struct mase_value *more = mase_value_set(a, r.table, "more", mase_value_list(a));
         for (int k = 0; k < d->more_count; k++)
-            mase_value_push(a, more, lengths(a, &d->more[k]));
+            mase_value_push(a, more, mase_value_ints(a, d->more[k].dim, d->more[k].rank));
     }
     say_int(&r, "classes", d->classes);
     say_names(&r, "class_names", info->class_names, d->classes);

@@ -314,10 +314,7 @@ static enum mase_status bind_ints(void *f, const struct mase_opt *row, const str
 static struct mase_value *value_of_ints(struct mase_arena *a, const void *f)
 {
     const struct mase_ints *list = f;
-    struct mase_value *v = mase_value_list(a);
-    for (int i = 0; i < list->count; i++)
-        mase_value_push(a, v, mase_value_int(a, list->item[i]));
-    return v;
+    return mase_value_ints(a, list->item, list->count);
 }
 
 static void describe_ints(struct mase_str *out, const struct mase_opt *row)

@@ -228,26 +228,18 @@ void mase_sheets_set(struct mase_sheets *s, const char *key, struct mase_value *
 
 /* ---- either ---- */
 
-static struct mase_value *texts(struct mase_arena *a, const char *const *cell, int n)
-{
-    struct mase_value *list = mase_value_list(a);
-    for (int i = 0; i < n; i++)
-        mase_value_push(a, list, mase_value_string(a, cell[i]));
-    return list;
-}
-
 static void keep_table(struct mase_sheets *s, const struct mase_sheet *sheet)
 {
     struct mase_arena *a = s->arena;
     const struct mase_table *t = &sheet->table;
     struct mase_value *v = mase_value_table(a), *rows = mase_value_list(a);
     for (int r = 0; r < t->rows; r++)
-        mase_value_push(a, rows, texts(a, t->cell + r * t->columns, t->columns));
+        mase_value_push(a, rows, mase_value_strings(a, t->cell + r * t->columns, t->columns));
     mase_value_set(a, v, "key",
                    mase_value_string(a, s->suffix ? suffixed(s, sheet->key) : sheet->key));
     mase_value_set(a, v, "title",
                    sheet->title ? mase_value_string(a, sheet->title) : mase_value_none(a));
-    mase_value_set(a, v, "columns", texts(a, t->header, t->columns));
+    mase_value_set(a, v, "columns", mase_value_strings(a, t->header, t->columns));
     mase_value_set(a, v, "rows", rows);
     mase_value_push(a, s->tables, v);
 }

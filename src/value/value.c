@@ -181,6 +181,24 @@ void mase_value_push(struct mase_arena *a, struct mase_value *list, struct mase_
     list->items[list->count++] = item;
 }
 
+struct mase_value *mase_value_text(struct mase_arena *a, const char *s)
+{
+    return s ? mase_value_string(a, s) : mase_value_none(a);
+}
+
+#define LIST_OF(items, type, kind)                                                           \
+    struct mase_value *mase_value_##items(struct mase_arena *a, type const *item, int64_t n) \
+    {                                                                                        \
+        struct mase_value *list = mase_value_list(a);                                        \
+        for (int64_t i = 0; i < n; i++)                                                      \
+            mase_value_push(a, list, mase_value_##kind(a, item[i]));                         \
+        return list;                                                                         \
+    }
+LIST_OF(ints, int64_t, int)
+LIST_OF(floats, double, float)
+LIST_OF(strings, const char *, string)
+#undef LIST_OF
+
 struct mase_value *mase_value_set(struct mase_arena *a, struct mase_value *table, const char *key,
                                   struct mase_value *item)
 {

@@ -15,28 +15,14 @@ enum { FEATURES_SHOWN = 64 };
 
 /* ---- list ---- */
 
-static void list_json(struct mase_arena *a)
-{
-    struct mase_value *all = mase_value_list(a);
-    for (const struct mase_data_info *d = mase_datasets; d->name; d++) {
-        struct mase_value *v = mase_value_table(a), *sample = mase_value_list(a);
-        for (int i = 0; i < d->sample.rank; i++)
-            mase_value_push(a, sample, mase_value_int(a, d->sample.dim[i]));
-        mase_value_set(a, v, "name", mase_value_string(a, d->name));
-        mase_value_set(a, v, "sample", sample);
-        mase_value_set(a, v, "classes", mase_value_int(a, d->classes));
-        mase_value_set(a, v, "help", mase_value_string(a, d->help));
-        mase_value_push(a, all, v);
-    }
-    mase_cli_put_json(all);
-}
-
 static enum mase_status list(struct mase_cli *c, struct mase_err *err)
 {
     static const char *const headers[] = { "Name", "Sample", "Classes", "Data", NULL };
     MASE_TRY(mase_cli_operands(c, 1, err));
     if (mase_cli_wants_json(c)) {
-        list_json(&c->arena);
+        struct mase_value *all = mase_value_list(&c->arena);
+        mase_cli_datasets_json(&c->arena, all);
+        mase_cli_put_json(all);
         return MASE_OK;
     }
     struct mase_table t = mase_table(&c->arena, headers);

@@ -38,14 +38,12 @@ static enum mase_status models_json(struct mase_arena *a, struct mase_value *out
     return MASE_OK;
 }
 
-static void datasets_json(struct mase_arena *a, struct mase_value *out)
+void mase_cli_datasets_json(struct mase_arena *a, struct mase_value *out)
 {
     for (const struct mase_data_info *d = mase_datasets; d->name; d++) {
-        struct mase_value *v = mase_value_table(a), *shape = mase_value_list(a);
-        for (int i = 0; i < d->sample.rank; i++)
-            mase_value_push(a, shape, mase_value_int(a, d->sample.dim[i]));
+        struct mase_value *v = mase_value_table(a);
         mase_value_set(a, v, "name", mase_value_string(a, d->name));
-        mase_value_set(a, v, "sample", shape);
+        mase_value_set(a, v, "sample", mase_value_ints(a, d->sample.dim, d->sample.rank));
         mase_value_set(a, v, "classes", mase_value_int(a, d->classes));
         mase_value_set(a, v, "help", mase_value_string(a, d->help));
         mase_value_push(a, out, v);
@@ -85,7 +83,7 @@ enum mase_status mase_cli_info(struct mase_cli *c, const char *what, struct mase
     if (with_models)
         MASE_TRY(models_json(a, models, err));
     if (with_datasets)
-        datasets_json(a, datasets);
+        mase_cli_datasets_json(a, datasets);
     if (mase_cli_wants_json(c)) {
         struct mase_value *root = mase_value_table(a);
         if (with_models)

@@ -125,10 +125,7 @@ struct mase_value *mase_format_precision(struct mase_arena *a, const struct mase
 
 static struct mase_value *shape_value(struct mase_arena *a, const struct mase_shape *s)
 {
-    struct mase_value *list = mase_value_list(a);
-    for (int i = 0; i < s->rank; i++)
-        mase_value_push(a, list, mase_value_int(a, s->dim[i]));
-    return list;
+    return mase_value_ints(a, s->dim, s->rank);
 }
 
 /* Python's name for the type of a plain value. */
@@ -239,11 +236,6 @@ static void fill_common(struct mase_arena *a, struct mase_value *v, const struct
 
 /* ---- hardware ---- */
 
-static struct mase_value *text_or_none(struct mase_arena *a, const char *s)
-{
-    return s ? mase_value_string(a, s) : mase_value_none(a);
-}
-
 static void fill_hardware(struct mase_arena *a, struct mase_value *v, const struct mase_meta *m)
 {
     const struct mase_meta_hw *hw = &m->hw;
@@ -262,8 +254,8 @@ static void fill_hardware(struct mase_arena *a, struct mase_value *v, const stru
             mase_value_push(a, files, mase_value_string(a, *f));
         mase_value_set(a, v, "interface",
                        hw->interface ? mase_value_copy(a, hw->interface) : mase_value_table(a));
-        mase_value_set(a, v, "toolchain", text_or_none(a, hw->toolchain));
-        mase_value_set(a, v, "module", text_or_none(a, hw->module));
+        mase_value_set(a, v, "toolchain", mase_value_text(a, hw->toolchain));
+        mase_value_set(a, v, "module", mase_value_text(a, hw->module));
         mase_value_set(a, v, "dependence_files", files);
     }
     struct mase_value *parallelism = mase_value_list(a);

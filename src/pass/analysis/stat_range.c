@@ -344,10 +344,7 @@ static double above(const struct mase_stat *s, const void *state)
 static struct mase_value *bin_list(const struct mase_stat *s, struct mase_arena *a, int64_t g)
 {
     const struct histogram *h = mase_stat_group(s, g);
-    struct mase_value *list = mase_value_list(a);
-    for (int64_t i = 0; i < s->args.bins; i++)
-        mase_value_push(a, list, mase_value_int(a, h->bin[i]));
-    return list;
+    return mase_value_ints(a, h->bin, s->args.bins);
 }
 
 /* One list of bins; with several groups a list for each. */
