@@ -291,12 +291,7 @@ const int32_t *mase_reduction_rows(struct mase_arena *a, const struct mase_tenso
     const int64_t n = mase_tensor_count(x);
     int32_t *row = mase_new_array(a, int32_t, (size_t)n);
     int64_t *next = mase_new_array(a, int64_t, (size_t)vectors);
-    struct mase_shape kept = x->shape;
-    for (int d = 0; d < kept.rank; d++)
-        kept.dim[d] = op->in[d] ? 1 : kept.dim[d];
-    struct mase_nd w = mase_nd(&x->shape);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w))
+    for (struct mase_nd w = mase_nd_reduced(&x->shape, op->in); w.i < w.count; mase_nd_next(&w))
         row[w.off[0] * length + next[w.off[0]]++] = (int32_t)w.i;
     return row;
 }

@@ -81,6 +81,8 @@ struct mase_nd {
     int64_t i, count; /* positions passed, and in all */
 };
 struct mase_nd mase_nd(const struct mase_shape *shape);
+/* Beside the shape, the one that is left when the dimensions of `in` are reduced: off[0]. */
+struct mase_nd mase_nd_reduced(const struct mase_shape *shape, const bool *in);
 struct mase_nd mase_nd_dims(const int64_t *dim, int rank);
 void mase_nd_add(struct mase_nd *w, const struct mase_shape *s);
 void mase_nd_add_strides(struct mase_nd *w, const int64_t *stride, int64_t offset);

@@ -11,15 +11,9 @@ static enum mase_status reduce(struct mase_call *c, bool mean, struct mase_err *
     const struct mase_tensor *x = mase_call_tensor(c, "input");
     bool in[MASE_MAX_RANK];
     MASE_TRY(mase_call_axes(c, in, &x->shape, "dim", true, err));
-    struct mase_shape kept = x->shape;
-    for (int i = 0; i < kept.rank; i++)
-        if (in[i])
-            kept.dim[i] = 1;
-    int64_t n = mase_shape_count(&kept);
+    const int64_t n = mase_tensor_count(ref_out(c));
     double *sum = mase_new_array(c->arena, double, (size_t)n);
-    struct mase_nd w = mase_nd(&x->shape);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w))
+    for (struct mase_nd w = mase_nd_reduced(&x->shape, in); w.i < w.count; mase_nd_next(&w))
         sum[w.off[0]] += ref_get(x, w.i);
     double count = n ? (double)mase_tensor_count(x) / (double)n : 0.0;
     for (int64_t i = 0; i < n; i++)

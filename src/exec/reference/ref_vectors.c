@@ -41,16 +41,11 @@ enum mase_status mase_forward_trace(struct mase_call *c, struct mase_err *err)
 enum mase_status mase_forward_count_nonzero(struct mase_call *c, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
-    struct mase_shape kept = x->shape;
     bool in[MASE_MAX_RANK];
     MASE_TRY(mase_call_axes(c, in, &x->shape, "dim", true, err));
-    for (int d = 0; d < kept.rank; d++)
-        kept.dim[d] = in[d] ? 1 : kept.dim[d];
     for (int64_t i = 0; i < mase_tensor_count(ref_out(c)); i++)
         ref_set(ref_out(c), i, 0.0);
-    struct mase_nd w = mase_nd(&x->shape);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w))
+    for (struct mase_nd w = mase_nd_reduced(&x->shape, in); w.i < w.count; mase_nd_next(&w))
         ref_set(ref_out(c), w.off[0], ref_get(ref_out(c), w.off[0]) + (ref_get(x, w.i) != 0.0));
     return MASE_OK;
 }

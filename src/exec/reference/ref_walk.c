@@ -47,6 +47,16 @@ void mase_nd_add(struct mase_nd *w, const struct mase_shape *s)
     mase_nd_add_strides(w, v.stride, 0);
 }
 
+struct mase_nd mase_nd_reduced(const struct mase_shape *shape, const bool *in)
+{
+    struct mase_nd w = mase_nd(shape);
+    struct mase_shape left = *shape;
+    for (int d = 0; d < left.rank; d++)
+        left.dim[d] = in[d] ? 1 : left.dim[d];
+    mase_nd_add(&w, &left);
+    return w;
+}
+
 void mase_nd_next(struct mase_nd *w)
 {
     w->i++;

@@ -109,17 +109,11 @@ static enum mase_status reduce(struct mase_call *c, struct mase_err *err)
     const bool product = c->node->op == MASE_OP_prod;
     bool in[MASE_MAX_RANK];
     MASE_TRY(mase_call_axes(c, in, &x->shape, "dim", true, err));
-    struct mase_shape kept = x->shape;
-    for (int i = 0; i < kept.rank; i++)
-        if (in[i])
-            kept.dim[i] = 1;
-    const int64_t n = mase_shape_count(&kept);
+    const int64_t n = mase_tensor_count(ref_out(c));
     uint64_t *sum = mase_new_array(c->arena, uint64_t, (size_t)n);
     for (int64_t i = 0; i < n && product; i++)
         sum[i] = 1;
-    struct mase_nd w = mase_nd(&x->shape);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w)) {
+    for (struct mase_nd w = mase_nd_reduced(&x->shape, in); w.i < w.count; mase_nd_next(&w)) {
         const uint64_t v = mase_whole_get(x, w.i);
         sum[w.off[0]] = product ? sum[w.off[0]] * v : sum[w.off[0]] + v;
     }

@@ -16,16 +16,11 @@ static enum mase_status prepare_sum(struct mase_step *s, struct mase_call *c, st
     for (int i = 0; i < s->in[0]->tensor->shape.rank; i++)
         in[mase_slot_dim(s->in[0], i)] = given[i];
     const int first = mase_plan_first(s->plan);
-    struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]), kept = sample;
-    for (int i = 0; i < kept.rank; i++)
-        if (in[i + first])
-            kept.dim[i] = 1;
+    const struct mase_shape sample = mase_slot_sample(s->plan, s->in[0]);
     const double count = (double)s->in[0]->rows / (double)s->out->rows;
     const float coef = c->node->op == MASE_OP_mean ? (float)(1.0 / count) : 1.0f;
     struct mase_term_list terms = { 0 };
-    struct mase_nd w = mase_nd(&sample);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w))
+    for (struct mase_nd w = mase_nd_reduced(&sample, in + first); w.i < w.count; mase_nd_next(&w))
         mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)w.off[0], (int32_t)w.i, coef });
     mase_rowmap_set(s, &terms, 1, NULL);
     return MASE_OK;

@@ -74,12 +74,7 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
     if (first && in[0])
         return mase_call_fail(c, err, "dim %d is the batch, which a plan keeps", x->axis);
     const struct mase_shape sample = mase_slot_sample(s->plan, x);
-    struct mase_shape kept = sample;
-    for (int i = 0; i < kept.rank; i++)
-        kept.dim[i] = in[i + first] ? 1 : kept.dim[i];
-    struct mase_nd w = mase_nd(&sample);
-    mase_nd_add(&w, &kept);
-    for (; w.i < w.count; mase_nd_next(&w))
+    for (struct mase_nd w = mase_nd_reduced(&sample, in + first); w.i < w.count; mase_nd_next(&w))
         mase_rowmap_add(s, &terms, (struct mase_term){ 0, (int32_t)w.off[0], (int32_t)w.i, 1.0f });
     mase_rowmap_set(s, &terms, 1, NULL); /* lists the rows; its phases give way to ours */
     k->rows = ((struct mase_rowmap *)s->own)->forward;
