@@ -60,6 +60,15 @@ static enum mase_dtype dtype_of_number(const struct mase_arg *a)
     return mase_dtype_of_args(&a, 1);
 }
 
+static enum mase_status set_sized(struct mase_call *c, enum mase_dtype t,
+                                  const struct mase_shape *size, struct mase_err *err)
+{
+    if (mase_call_count(c, size) < 0)
+        return mase_call_fail(c, err, "size %s is negative or too large", mase_show_shape(c, size));
+    mase_call_result(c, t, size);
+    return MASE_OK;
+}
+
 /* zeros_like(x) has x's shape, x.new_zeros(2, 3) another; both have its type. */
 enum mase_status mase_shape_like(struct mase_call *c, struct mase_err *err)
 {
@@ -75,11 +84,7 @@ enum mase_status mase_shape_like(struct mase_call *c, struct mase_err *err)
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     if (mase_call_arg(c, "size"))
         MASE_TRY(mase_call_sizes(c, &size, "size", err));
-    if (mase_call_count(c, &size) < 0)
-        return mase_call_fail(c, err, "size %s is negative or too large",
-                              mase_show_shape(c, &size));
-    mase_call_result(c, t, &size);
-    return MASE_OK;
+    return set_sized(c, t, &size, err);
 }
 
 enum mase_status mase_shape_full(struct mase_call *c, struct mase_err *err)
@@ -95,11 +100,7 @@ enum mase_status mase_shape_full(struct mase_call *c, struct mase_err *err)
         t = dtype_of_number(fill);
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
     MASE_TRY(mase_call_sizes(c, &size, "size", err));
-    if (mase_call_count(c, &size) < 0)
-        return mase_call_fail(c, err, "size %s is negative or too large",
-                              mase_show_shape(c, &size));
-    mase_call_result(c, t, &size);
-    return MASE_OK;
+    return set_sized(c, t, &size, err);
 }
 
 /* ---- numbers drawn ---- */
@@ -163,11 +164,7 @@ enum mase_status mase_shape_randint(struct mase_call *c, struct mase_err *err)
     int64_t low, high;
     MASE_TRY(mase_randint_read(c, &low, &high, &size, err));
     MASE_TRY(mase_call_dtype(c, &t, "dtype", err));
-    if (mase_call_count(c, &size) < 0)
-        return mase_call_fail(c, err, "size %s is negative or too large",
-                              mase_show_shape(c, &size));
-    mase_call_result(c, t, &size);
-    return MASE_OK;
+    return set_sized(c, t, &size, err);
 }
 
 enum mase_status mase_shape_random_like(struct mase_call *c, struct mase_err *err)
