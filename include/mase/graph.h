@@ -396,7 +396,8 @@ void mase_graph_erase(struct mase_graph *g, struct mase_node *n);
 int mase_graph_sweep(struct mase_graph *g);
 /* Drop the module `path` if no node calls it. */
 void mase_graph_sweep_module(struct mase_graph *g, const char *path);
-/* Give a module or a function call number formats; NULL makes it float again. q is copied. */
+/* Give a module, a function call or the module that a node calls number formats; NULL makes it
+ * float again. q is copied. */
 void mase_module_set_quant(struct mase_graph *g, struct mase_module *m, const struct mase_quant *q);
 void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q);
 

@@ -402,9 +402,7 @@ static void make_float(struct mase_graph *g, const struct quantize *q)
         struct mase_node *n = mase_graph_find(g, q->decisions[i].node);
         if (q->decisions[i].config)
             continue;
-        if (mase_node_module(n))
-            mase_module_set_quant(g, mase_node_module(n), NULL);
-        else if (n->kind == MASE_CALL_FUNCTION)
+        if (mase_node_module(n) || n->kind == MASE_CALL_FUNCTION)
             mase_node_set_quant(n, NULL);
     }
 }

@@ -286,16 +286,12 @@ static struct mase_node *cut(struct mase_ox_import *im, struct mase_node *y,
     return mase_ox_emit_target(im, MASE_CALL_FUNCTION, "torch.minimum", below, 2);
 }
 
-static void round_result(struct mase_ox_import *im, struct mase_node *x,
-                         const struct mase_format *f)
+static void round_result(struct mase_node *x, const struct mase_format *f)
 {
     const struct mase_quant *now = mase_node_quant(x);
     struct mase_quant q = now ? *now : (struct mase_quant){ .kind = MASE_QUANT_int };
     q.operand[MASE_DATA_OUT] = f;
-    if (x->kind == MASE_CALL_MODULE)
-        mase_module_set_quant(im->g, mase_node_module(x), &q);
-    else
-        mase_node_set_quant(x, &q);
+    mase_node_set_quant(x, &q);
 }
 
 struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *x,
@@ -307,7 +303,7 @@ struct mase_node *mase_ox_codes_of(struct mase_ox_import *im, struct mase_node *
             x = EMIT(im, MASE_OP_div, ARG_NODE(x), spread(im, q, q->scale, rank));
         struct mase_node *y = EMIT(im, MASE_OP_mul, ARG_NODE(x), ARG_FLOAT(1.0));
         if (y)
-            round_result(im, y, q->format);
+            round_result(y, q->format);
         return y;
     }
     if (q->rounding == OX_SIGN)
@@ -375,7 +371,7 @@ struct mase_node *mase_ox_rounded(struct mase_ox_import *im, struct mase_ox_valu
                                           ? fixed_format(im, v->qparams)
                                           : mase_ox_format(im, v->qparams, 0);
         if (f)
-            round_result(im, x, f);
+            round_result(x, f);
         return v->node = x;
     }
     return v->node = mase_ox_values_of(im, mase_ox_codes_of(im, x, v->qparams), v->qparams);

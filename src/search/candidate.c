@@ -95,16 +95,6 @@ static enum mase_status follow_variant(struct mase_candidate *c, const double *x
     return take_variant(c, variant, err);
 }
 
-static void give(struct mase_node *n, const struct mase_quant *q)
-{
-    struct mase_module *m = mase_node_module(n);
-    if (m)
-        mase_module_set_quant(n->graph, m, q);
-    else
-        mase_node_set_quant(n, q);
-    mase_meta_set_formats(n);
-}
-
 /* What a plan cannot follow is made anew when it is needed. */
 static enum mase_status follow(struct mase_candidate *c, const struct mase_node *n,
                                struct mase_err *err)
@@ -136,7 +126,8 @@ enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
         MASE_TRY(mase_format_choose(&choice, &c->choices, i, c->node[i], x, err));
         if (mase_quant_equal(choice->quant, c->quant[i]))
             continue;
-        give(c->node[i], choice->quant);
+        mase_node_set_quant(c->node[i], choice->quant);
+        mase_meta_set_formats(c->node[i]);
         c->quant[i] = choice->quant;
         MASE_TRY(follow(c, c->node[i], err));
     }

@@ -309,8 +309,13 @@ void mase_graph_erase(struct mase_graph *g, struct mase_node *n)
 
 void mase_node_set_quant(struct mase_node *n, const struct mase_quant *q)
 {
+    struct mase_module *m = mase_node_module(n);
+    if (m) {
+        mase_module_set_quant(n->graph, m, q);
+        return;
+    }
     if (n->kind != MASE_CALL_FUNCTION)
-        mase_bug("%s is a %s: only a function call carries its own number formats", n->name,
+        mase_bug("%s is a %s: only calls of functions and modules have number formats", n->name,
                  mase_node_kind_names[n->kind]);
     n->quant = q ? mase_quant_copy(&n->graph->arena, q) : NULL;
     n->graph->edits++;

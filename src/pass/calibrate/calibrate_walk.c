@@ -58,15 +58,6 @@ static bool has_formats(const struct mase_decision *d)
     return d->reason == MASE_QUANTISED || d->reason == MASE_BYPASSED;
 }
 
-static void give(struct mase_node *n, const struct mase_quant *q)
-{
-    struct mase_module *m = mase_node_module(n);
-    if (m)
-        mase_module_set_quant(n->graph, m, q);
-    else
-        mase_node_set_quant(n, q);
-}
-
 /* Has the format of an operand no learned numbers yet? Training will learn them. */
 static bool is_unlearned(const struct mase_node *n, enum mase_operand o)
 {
@@ -79,7 +70,7 @@ static bool is_unlearned(const struct mase_node *n, enum mase_operand o)
 static void set_quant(struct mase_node *n, const struct mase_quant *q)
 {
     struct mase_quant now;
-    give(n, q);
+    mase_node_set_quant(n, q);
     if (!q)
         return;
     now = *q;
@@ -89,7 +80,7 @@ static void set_quant(struct mase_node *n, const struct mase_quant *q)
     if (!now.operand[MASE_DATA_IN] || !now.operand[MASE_WEIGHT]) /* its step is not learned yet */
         now.operand[MASE_BIAS] =
             mase_format_is_open(now.operand[MASE_BIAS]) ? NULL : now.operand[MASE_BIAS];
-    give(n, &now);
+    mase_node_set_quant(n, &now);
 }
 
 /* ---- report ---- */
@@ -223,7 +214,7 @@ static enum mase_status begin_fit(struct walk *w, struct work *k, int at, struct
     *x = (struct mase_cal_inputs){ 0 };
     if (!w->o->gptq || k->quant.bypass || !d->quant.operand[MASE_WEIGHT])
         return MASE_OK;
-    give(k->node, &d->quant);
+    mase_node_set_quant(k->node, &d->quant);
     const char *why = is_unlearned(k->node, MASE_WEIGHT)
                           ? "training is to learn the format of its weights"
                           : mase_cal_unfit(k->node);

@@ -117,17 +117,13 @@ static void warn_of_sharing(struct mase_map *callers, const struct mase_decision
     mase_map_put(callers, d->node->target, (void *)d);
 }
 
-static void carry_out(struct mase_graph *g, const struct mase_decision *d, struct mase_map *callers)
+static void carry_out(const struct mase_decision *d, struct mase_map *callers)
 {
-    struct mase_module *module = mase_node_module(d->node);
-    if (module)
+    if (mase_node_module(d->node))
         warn_of_sharing(callers, d);
     if (!changes(d))
         return;
-    if (module)
-        mase_module_set_quant(g, module, &d->quant);
-    else
-        mase_node_set_quant(d->node, &d->quant);
+    mase_node_set_quant(d->node, &d->quant);
     mase_debug("quantize: %s (%s) by '%s'", d->node->name, mase_ops[d->node->op].name,
                d->key ? d->key : "decision");
 }
@@ -137,7 +133,7 @@ void mase_quantize_apply(struct mase_graph *g, const struct mase_decision *list,
     struct mase_arena a = { 0 };
     struct mase_map callers = { .arena = &a };
     for (int i = 0; i < count; i++)
-        carry_out(g, &list[i], &callers);
+        carry_out(&list[i], &callers);
     for (struct mase_node *n = g->first; n; n = n->next)
         if (n->meta)
             mase_meta_set_formats(n);
