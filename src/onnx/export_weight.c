@@ -16,8 +16,18 @@
 
 /* ---- steps ---- */
 
+/* The step of block k, whose values are known, too; false: it has none. */
+typedef bool step_fn(float *step, const struct mase_rounding *how, int64_t k, const float *value,
+                     int64_t n);
+
+static bool step_of_format(float *step, const struct mase_rounding *how, int64_t k,
+                           const float *value, int64_t n)
+{
+    return mase_format_step_of(step, how->format, k, value, n, how->sign);
+}
+
 static bool steps_of_blocks(double *step, struct mase_arena *a, const struct mase_rounding *how,
-                            const struct mase_tensor *t)
+                            const struct mase_tensor *t, step_fn *step_of)
 {
     const struct mase_blocks b = mase_format_blocks(how->format, &t->shape, how->role);
     int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
@@ -26,7 +36,7 @@ static bool steps_of_blocks(double *step, struct mase_arena *a, const struct mas
         const int64_t n = mase_blocks_offsets(&b, k, offset);
         for (int64_t j = 0; j < n; j++)
             value[j] = mase_f32(t)[offset[j]];
-        if (!mase_format_step_of(&one, how->format, k, value, n, how->sign))
+        if (!step_of(&one, how, k, value, n))
             return false;
         for (int64_t j = 0; j < n; j++)
             step[offset[j]] = (double)one;
@@ -99,23 +109,12 @@ static bool find_common_step(float *step, const float *v, int64_t n, int64_t mos
     return largest == 0;
 }
 
-static bool steps_of_values(double *step, struct mase_arena *a, const struct mase_rounding *how,
-                            const struct mase_tensor *t)
+static bool step_of_values(float *step, const struct mase_rounding *how, int64_t k,
+                           const float *value, int64_t n)
 {
-    const struct mase_blocks b = mase_format_blocks(how->format, &t->shape, how->role);
     const int bits = mase_format_bits(how->format);
-    int64_t *offset = mase_new_array(a, int64_t, (size_t)b.largest);
-    float *value = mase_new_array(a, float, (size_t)b.largest), one;
-    for (int64_t k = 0; k < b.count; k++) {
-        const int64_t n = mase_blocks_offsets(&b, k, offset);
-        for (int64_t j = 0; j < n; j++)
-            value[j] = mase_f32(t)[offset[j]];
-        if (!find_common_step(&one, value, n, INT64_C(1) << (bits < 12 ? bits : 12)))
-            return false;
-        for (int64_t j = 0; j < n; j++)
-            step[offset[j]] = (double)one;
-    }
-    return true;
+    (void)k;
+    return find_common_step(step, value, n, INT64_C(1) << (bits < 12 ? bits : 12));
 }
 
 /* The steps of which rounded constants are multiples; false: unknown. by_format: the format gives
@@ -134,9 +133,9 @@ static bool find_steps(double *step, bool *by_format, struct mase_arena *a,
         if (are_multiples(step, t))
             return true;
     }
-    *by_format = steps_of_blocks(step, a, how, t) && are_multiples(step, t);
+    *by_format = steps_of_blocks(step, a, how, t, step_of_format) && are_multiples(step, t);
     return *by_format || (steps_of_magnitudes(step, t) && are_multiples(step, t)) ||
-           (how->format->row->uniform && steps_of_values(step, a, how, t) &&
+           (how->format->row->uniform && steps_of_blocks(step, a, how, t, step_of_values) &&
             are_multiples(step, t));
 }
 

@@ -67,58 +67,38 @@ static void pool_all(const struct pooling *p, mase_span_fn *span, pool_fn *pool)
         }
 }
 
-static struct pooling pooling_of(const struct mase_call *c, const struct mase_window *w)
+typedef enum mase_status window_fn(const struct mase_call *c, struct mase_window *w,
+                                   struct mase_err *err);
+
+static enum mase_status forward(struct mase_call *c, window_fn *read, mase_span_fn *span,
+                                pool_fn *pool, struct mase_err *err)
 {
-    struct pooling p = { .window = w, .x = mase_call_tensor(c, "input"), .out = c->result.tensor };
+    struct mase_window w;
+    struct pooling p = { .window = &w, .x = mase_call_tensor(c, "input"), .out = c->result.tensor };
+    const struct mase_arg *padded = mase_call_arg(c, "count_include_pad");
     if (c->result.kind == MASE_ARG_TUPLE) {
         p.out = c->result.items[0].tensor;
         p.indices = c->result.items[1].tensor;
     }
-    return p;
-}
-
-enum mase_status mase_forward_avg_pool(struct mase_call *c, struct mase_err *err)
-{
-    struct mase_window w;
-    MASE_TRY(mase_pool_window(c, &w, err));
-    mase_ref_lift_window(&w);
-    struct pooling p = pooling_of(c, &w);
-    p.count_pad = mase_call_flag(c, "count_include_pad");
+    p.count_pad = padded && mase_arg_truthy(padded);
     if (mase_arg_present(mase_call_arg(c, "divisor_override")))
         MASE_TRY(mase_call_float(c, &p.divisor, "divisor_override", err));
-    pool_all(&p, mase_window_span, average);
+    MASE_TRY(read(c, &w, err));
+    mase_ref_lift_window(&w);
+    pool_all(&p, span, pool);
     return MASE_OK;
 }
 
-enum mase_status mase_forward_max_pool(struct mase_call *c, struct mase_err *err)
-{
-    struct mase_window w;
-    MASE_TRY(mase_pool_window(c, &w, err));
-    mase_ref_lift_window(&w);
-    struct pooling p = pooling_of(c, &w);
-    pool_all(&p, mase_window_span, maximum);
-    return MASE_OK;
-}
-
-enum mase_status mase_forward_adaptive_avg_pool(struct mase_call *c, struct mase_err *err)
-{
-    struct mase_window w;
-    MASE_TRY(mase_adaptive_window(c, &w, err));
-    mase_ref_lift_window(&w);
-    struct pooling p = pooling_of(c, &w);
-    pool_all(&p, mase_adaptive_span, average);
-    return MASE_OK;
-}
-
-enum mase_status mase_forward_adaptive_max_pool(struct mase_call *c, struct mase_err *err)
-{
-    struct mase_window w;
-    MASE_TRY(mase_adaptive_window(c, &w, err));
-    mase_ref_lift_window(&w);
-    struct pooling p = pooling_of(c, &w);
-    pool_all(&p, mase_adaptive_span, maximum);
-    return MASE_OK;
-}
+#define FORWARD(name, window, span, pool)                                           \
+    enum mase_status mase_forward_##name(struct mase_call *c, struct mase_err *err) \
+    {                                                                               \
+        return forward(c, window, span, pool, err);                                 \
+    }
+FORWARD(avg_pool, mase_pool_window, mase_window_span, average)
+FORWARD(max_pool, mase_pool_window, mase_window_span, maximum)
+FORWARD(adaptive_avg_pool, mase_adaptive_window, mase_adaptive_span, average)
+FORWARD(adaptive_max_pool, mase_adaptive_window, mase_adaptive_span, maximum)
+#undef FORWARD
 
 /* The mean of powers, which counts as often as a whole window has elements. */
 enum mase_status mase_forward_lp_pool(struct mase_call *c, struct mase_err *err)
