@@ -39,8 +39,6 @@ enum mase_status mase_get_bytes(struct mase_cursor *c, const unsigned char **p, 
 /* The next n bytes must be these; what names them in the message ("NPY magic"). */
 enum mase_status mase_get_magic(struct mase_cursor *c, const void *magic, size_t n,
                                 const char *what, struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_cursor_seek(struct mase_cursor *c, uint64_t pos,
-                                  struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END
 

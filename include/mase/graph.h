@@ -286,7 +286,6 @@ struct mase_node *mase_node_written(const struct mase_node *n);
  * it allocates its result. *whole: only writes lie between them, so the result of n is the whole
  * tensor. */
 const struct mase_node *mase_node_memory(const struct mase_node *n, bool *whole);
-bool mase_node_uses(const struct mase_node *n, const struct mase_node *input);
 /* Set the place of a node; the path is copied into the graph. */
 void mase_node_set_place(struct mase_node *n, struct mase_loc at);
 /* Pass on a status; an error without a place gets that of the node. err may be NULL. */

@@ -22,9 +22,6 @@ const char *mase_network_in(struct mase_arena *a, const char *dir);
 /* Find the network in a folder; none is an error. */
 enum mase_status mase_network_find(const char **path, struct mase_arena *a, const char *dir,
                                    struct mase_err *err) MASE_MUST_CHECK;
-/* The graph of the network in a folder, without weights. */
-enum mase_status mase_network_graph(struct mase_graph **g, const char *dir,
-                                    struct mase_err *err) MASE_MUST_CHECK;
 
 /* ---- checkpoints (follow.c) ---- */
 

@@ -87,13 +87,3 @@ enum mase_status mase_get_magic(struct mase_cursor *c, const void *magic, size_t
     c->pos += n;
     return MASE_OK;
 }
-
-enum mase_status mase_cursor_seek(struct mase_cursor *c, uint64_t pos, struct mase_err *err)
-{
-    if (pos > c->size)
-        return mase_fail_at(err, MASE_EPARSE, mase_cursor_at(c),
-                            "offset 0x%llx is behind the end of the file (0x%zx)",
-                            (unsigned long long)pos, c->size);
-    c->pos = (size_t)pos;
-    return MASE_OK;
-}

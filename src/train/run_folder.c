@@ -73,16 +73,3 @@ enum mase_status mase_network_find(const char **path, struct mase_arena *a, cons
                      "in it",
                      dir);
 }
-
-enum mase_status mase_network_graph(struct mase_graph **g, const char *dir, struct mase_err *err)
-{
-    struct mase_arena a = { 0 };
-    const char *path;
-    enum mase_status st = mase_network_find(&path, &a, dir, err);
-    if (!st && mase_is_dir(path))
-        st = mase_graph_read_mg(g, mase_path_join(&a, path, MASE_SAVED_GRAPH), err);
-    else if (!st)
-        st = mase_checkpoint_need_graph(g, path, err);
-    mase_arena_release(&a);
-    return st;
-}

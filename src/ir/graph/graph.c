@@ -386,14 +386,6 @@ enum mase_status mase_node_place(const struct mase_node *n, enum mase_status st,
     return st && err && n->at.line ? mase_place(err, n->at) : st;
 }
 
-bool mase_node_uses(const struct mase_node *n, const struct mase_node *input)
-{
-    for (int i = 0; i < n->input_count; i++)
-        if (n->inputs[i] == input)
-            return true;
-    return false;
-}
-
 void mase_graph_set_more(struct mase_graph *g, const struct mase_shape *more, int count)
 {
     g->more = count ? mase_arena_memdup(&g->arena, more, (size_t)count * sizeof *more) : NULL;

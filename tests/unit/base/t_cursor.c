@@ -97,22 +97,6 @@ static void magic_must_be_there(void **state)
     assert_int_equal(c.pos, 2);
 }
 
-static void seeking_stays_inside(void **state)
-{
-    (void)state;
-    struct mase_cursor c = cursor(8);
-    struct mase_err err = { 0 };
-    assert_int_equal(mase_cursor_seek(&c, 8, &err), MASE_OK);
-    assert_int_equal(c.pos, 8);
-    assert_int_equal(mase_cursor_seek(&c, 1, &err), MASE_OK);
-    assert_int_equal(mase_cursor_seek(&c, 9, &err), MASE_EPARSE);
-    assert_string_equal(err.msg, "offset 0x9 is behind the end of the file (0x8)");
-    assert_int_equal(mase_cursor_seek(&c, UINT64_MAX, &err), MASE_EPARSE);
-    assert_int_equal(c.pos, 1);
-    assert_int_equal(mase_cursor_at(&c).off, 1);
-    assert_int_equal(mase_cursor_at(&c).line, 0);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -120,7 +104,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(reading_past_the_end_fails_in_place),
         cmocka_unit_test(bytes_are_borrowed),
         cmocka_unit_test(magic_must_be_there),
-        cmocka_unit_test(seeking_stays_inside),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
 }
