@@ -188,7 +188,22 @@ struct mase_study {
 
 void mase_study_release(struct mase_study *s);
 
-/* ---- stores (stores.def, store.c) ---- */
+/* ---- studies as values (study_json.c) ---- */
+
+/* All of a study, allocated in a; it prints as JSON and reads back equal. And parts of that:
+ * without the trials, one trial, a number of a dimension as the user knows it. */
+struct mase_value *mase_study_value(struct mase_arena *a, const struct mase_study *s);
+struct mase_value *mase_study_head_value(struct mase_arena *a, const struct mase_study *s);
+struct mase_value *mase_trial_value(struct mase_arena *a, const struct mase_study *s,
+                                    const struct mase_trial *t);
+struct mase_value *mase_trial_param(struct mase_arena *a, const struct mase_dimension *d, double x);
+/* Into an empty struct, also when it fails. */
+enum mase_status mase_study_from_value(struct mase_study *s, const struct mase_value *v,
+                                       struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- stores (sql_drivers.def, store.c) ---- */
+
+#define MASE_STUDY_FILE "study.db" /* the store in the folder of a project */
 
 /* Where studies are kept: "PATH.db" or "sqlite:///PATH.db", "postgresql://...", ":memory:". */
 struct mase_store;

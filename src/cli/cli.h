@@ -112,7 +112,7 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
     mase_cli_data, mase_cli_passes, mase_cli_ops, mase_cli_formats, mase_cli_completion,
     mase_cli_man, mase_cli_explain, mase_cli_diff, mase_cli_weights_command, mase_cli_trace,
     mase_cli_convert, mase_cli_show, mase_cli_report, mase_cli_calibrate, mase_cli_prune,
-    mase_cli_verify, mase_cli_emit, mase_cli_search;
+    mase_cli_verify, mase_cli_emit, mase_cli_search, mase_cli_study;
 /* cmd_transform.c: run the passes of c on its model, and save the result. */
 enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,

@@ -36,6 +36,7 @@ static const char *const precisions[] = { "16-mixed", "32", "64", "bf16", NULL }
 static const char *const accelerators[] = { "auto", "cpu", "gpu", "mps", NULL };
 static const char *const strategies[] = { "auto", "ddp", "ddp_find_unused_parameters_true", NULL };
 static const char *const measured[] = { "none", "validation", "test", NULL };
+static const char *const optuna_versions[] = { "5", "3.1", NULL };
 static const char *const occasions[] = { "auto", "always", "never", NULL };
 static const char *const prune_methods[] = { "random", "l1-norm", "l2-norm", NULL };
 static const char *const scopes[] = { "local", "global", NULL };
@@ -86,8 +87,8 @@ enum {
 #include "cli/commands.def"
     ,
     /* commands that print tables; predict writes a file, report a page */
-    TABULATING =
-        (ACTIONS & ~BY(predict)) | INSPECTION | BY(data) | BY(passes) | BY(ops) | BY(formats),
+    TABULATING = (ACTIONS & ~BY(predict)) | INSPECTION | BY(data) | BY(passes) | BY(ops) |
+                 BY(formats) | BY(study),
     TRAINING = BY(train) | BY(sweep),
     RUNNING =
         ACTIONS | INSPECTION | BY(data) | BY(report), /* commands that run a network on data */

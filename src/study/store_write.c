@@ -173,10 +173,17 @@ static void add_attribute(struct writer *w, int table, int64_t id, const char *k
     cell[2] = json;
 }
 
+/* Attributes that say what t->violation has are written from that. */
+static bool is_violation(const char *key)
+{
+    return mase_streq(key, MASE_TRIAL_CONSTRAINTS) || mase_starts_with(key, MASE_TRIAL_CONSTRAINT);
+}
+
 static void add_attributes(struct writer *w, int table, int64_t id, const struct mase_value *v)
 {
     for (int i = 0; v && i < v->count; i++)
-        add_attribute(w, table, id, v->keys[i], json_of(&w->arena, v->items[i]));
+        if (table != SYSTEM || !is_violation(v->keys[i]))
+            add_attribute(w, table, id, v->keys[i], json_of(&w->arena, v->items[i]));
 }
 
 /* Optuna 3 knows a list of constraints, Optuna 5 an attribute for each. */

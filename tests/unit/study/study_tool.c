@@ -139,7 +139,7 @@ static enum mase_status find_study(struct mase_study *s, struct mase_store *stor
 
 static enum mase_status run(struct tool *t, struct mase_store *store, struct mase_err *err)
 {
-    static const enum mase_direction directions[] = { MASE_MINIMIZE, MASE_MAXIMIZE };
+    static const enum mase_goal directions[] = { MASE_MINIMIZE, MASE_MAXIMIZE };
     struct mase_arena a = { 0 };
     struct mase_study s = { 0 };
     const struct mase_space space = make_space(&a);

@@ -69,7 +69,7 @@ static void run(const char *where, bool slowly)
     static struct mase_dimension two[] = { { "a", MASE_DIMENSION_FLOAT, .high = 1 },
                                            { "b", MASE_DIMENSION_FLOAT, .high = 1 } };
     static struct mase_study_objective objective[] = { { "sum", MASE_MINIMIZE } };
-    static const enum mase_direction least[] = { MASE_MINIMIZE };
+    static const enum mase_goal least[] = { MASE_MINIMIZE };
     const struct mase_space space = { 2, two };
     const struct mase_study_setup setup = { &space, least, 1, 0, .seed = 1, .window = 16 };
     struct mase_study s = { 0 };
