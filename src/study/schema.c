@@ -22,7 +22,7 @@ static const char *const tables[] = {
     "CREATE TABLE studies (study_id {key}, study_name VARCHAR(512) NOT NULL, "
     "PRIMARY KEY (study_id))",
     "CREATE UNIQUE INDEX ix_studies_study_name ON studies (study_name)",
-    "CREATE TABLE version_info (version_info_id {key}, schema_version INTEGER, "
+    "CREATE TABLE version_info (version_info_id INTEGER NOT NULL, schema_version INTEGER, "
     "library_version VARCHAR(256), PRIMARY KEY (version_info_id), CHECK (version_info_id=1))",
     "CREATE TABLE study_directions (study_direction_id {key}, direction {direction} NOT NULL, "
     "study_id INTEGER NOT NULL, objective INTEGER NOT NULL, PRIMARY KEY (study_direction_id), "
@@ -46,7 +46,7 @@ static const char *const tables[] = {
     "intermediate_value_type {reading_type} NOT NULL, PRIMARY KEY (trial_intermediate_value_id), "
     "UNIQUE (trial_id, step), FOREIGN KEY(trial_id) REFERENCES trials (trial_id))",
     "CREATE TABLE trial_heartbeats (trial_heartbeat_id {key}, trial_id INTEGER NOT NULL, "
-    "heartbeat {time} NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (trial_heartbeat_id), "
+    "heartbeat {time} NOT NULL, PRIMARY KEY (trial_heartbeat_id), "
     "UNIQUE (trial_id), FOREIGN KEY(trial_id) REFERENCES trials (trial_id))",
     "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))",
@@ -134,6 +134,8 @@ static enum mase_status create_all(struct mase_store *s, struct mase_err *err)
 {
     bool has;
     enum mase_status st = mase_sql_begin(s->sql, err);
+    if (!st && s->sql->driver->lock_schema)
+        st = MASE_SQL_PLAIN(s->sql, NULL, err, s->sql->driver->lock_schema);
     if (!st)
         st = has_table(s, "studies", &has, err); /* another process may have been first */
     if (!st && !has)

@@ -27,6 +27,20 @@ static const struct mase_sql_driver *find_driver(const char *where, const char *
     return &mase_sql_sqlite;
 }
 
+/* An URL as it is told: its password is nobody's business. */
+static char *hide_password(const char *where)
+{
+    const char *user = strstr(where, "://"), *at = user ? strchr(user, '@') : NULL;
+    const char *colon = user ? strchr(user + 3, ':') : NULL;
+    struct mase_str text = { 0 };
+    if (!at || !colon || colon > at)
+        return mase_xstrdup(where);
+    mase_str_printf(&text, "%.*s***%s", (int)(colon + 1 - where), where, at);
+    char *hidden = mase_xstrdup(mase_str_text(&text));
+    mase_str_release(&text);
+    return hidden;
+}
+
 static void close_handle(void *record)
 {
     struct mase_sql *c = record;
@@ -41,7 +55,7 @@ enum mase_status mase_sql_open(struct mase_sql **out, const char *where,
     const char *place;
     struct mase_sql *c = mase_xcalloc_with_cleanup(sizeof *c, close_handle);
     c->driver = find_driver(where, &place);
-    c->where = mase_xstrdup(where);
+    c->where = hide_password(where);
     c->place = mase_xstrdup(place);
     const enum mase_status st = c->driver->open(c, access, err);
     if (st)

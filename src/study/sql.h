@@ -45,12 +45,13 @@ struct mase_sql_each {
 };
 
 struct mase_sql_driver {
-    const char *name, *prefixes[3]; /* how the place of such a database begins */
+    const char *name, *prefixes[5]; /* how the place of such a database begins */
     bool many_hosts;                /* processes share it, and may lose the connection */
     /* How the tables of Optuna's schema are spelt. */
     const char *key, *time, *real, *direction, *state, *value_type, *reading_type;
     const char *before_tables; /* a statement that makes the types above, or NULL */
     const char *find_table;    /* a row if there is a table $1 */
+    const char *lock_schema;   /* be alone in making tables; NULL: a transaction is alone */
     const char *begin;         /* begins a transaction that writes */
     const char *begin_read;    /* one that reads: all of it at one moment */
     const char *now;           /* a row of the time, as heartbeats have it */

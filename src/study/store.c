@@ -82,6 +82,8 @@ enum mase_status mase_store_fail_absent(struct mase_store *s, const char *name,
 static enum mase_status create(struct mase_store *s, struct mase_study *study, struct mase_err *err)
 {
     int64_t id;
+    if (s->sql->driver->lock_schema) /* two processes may begin the same study */
+        MASE_TRY(MASE_SQL_PLAIN(s->sql, NULL, err, s->sql->driver->lock_schema));
     MASE_TRY(mase_store_find(s, study->name, &id, err));
     if (id)
         return mase_fail_in(err, MASE_EVALUE, s->sql->where, "there is a study '%s' already",

@@ -213,11 +213,40 @@ static enum mase_status renew_leases(struct mase_study_run *run, struct mase_err
 
 /* ---- what the run loop calls ---- */
 
+static enum mase_status check_joined(const struct mase_study *s, const struct mase_study *other,
+                                     struct mase_err *err)
+{
+    bool same = s->objectives == other->objectives;
+    for (int i = 0; same && i < s->objectives; i++)
+        same = s->objective[i].direction == other->objective[i].direction;
+    return same ? MASE_OK
+                : mase_fail(err, MASE_EVALUE, "study '%s' has other objectives there", s->name);
+}
+
+/* Begin the study, or join one that another process has begun. */
+static enum mase_status join(struct mase_study_run *run, struct mase_err *err)
+{
+    struct mase_study *s = run->study, other = { 0 };
+    int64_t id = 0;
+    if (has_leases(run) && !s->trials)
+        MASE_TRY(mase_store_find(run->o->store, s->name, &id, err));
+    enum mase_status st = id ? MASE_OK : mase_store_create(run->o->store, s, err);
+    if (!id && (!st || !has_leases(run)))
+        return st;
+    st = mase_store_read(run->o->store, &other, s->name, err); /* it is there, or why not is said */
+    if (!st)
+        st = check_joined(s, &other, err);
+    if (!st)
+        s->id = other.id;
+    mase_study_release(&other);
+    return st;
+}
+
 enum mase_status mase_run_open_store(struct mase_study_run *run, struct mase_err *err)
 {
     struct mase_study *s = run->study;
     if (!s->id)
-        MASE_TRY(mase_store_create(run->o->store, s, err));
+        MASE_TRY(join(run, err));
     MASE_TRY(mase_store_hold(run->o->store, s, err));
     for (int64_t n = 0; n < s->trials; n++)
         mase_run_note(run, n);
