@@ -170,8 +170,8 @@ struct mase_plan {
     struct mase_plan *derived_of; /* set: this plan is the derived plan of that one */
     struct mase_weight **numbers; /* derived values that steps of this plan read */
     int number_count, number_cap;
-    struct mase_store *store;    /* buffers that take new values at the end of a step */
-    struct mase_weight **copies; /* rounded weights with a gradient of their own */
+    struct mase_stored_buffer *store; /* buffers that take new values at the end of a step */
+    struct mase_weight **copies;      /* rounded weights with a gradient of their own */
     int copy_count, copy_cap;
     float *memory, *params, *grads, *losses;
     int64_t memory_size, param_size; /* floats */

@@ -10,11 +10,11 @@
 
 #include "exec/plan/plan_parts.h"
 
-struct mase_store {
+struct mase_stored_buffer {
     const struct mase_weight *to;
     const float *from;
     float *between; /* from may be another buffer, which changes, too */
-    struct mase_store *next;
+    struct mase_stored_buffer *next;
 };
 
 enum mase_status mase_plan_add_store(struct mase_plan *p, const struct mase_pvalue *buffer,
@@ -33,8 +33,8 @@ enum mase_status mase_plan_add_store(struct mase_plan *p, const struct mase_pval
         mase_derive_numbers(p, value);
     if (mase_plan_first_tile(p))
         return MASE_OK; /* one of them is enough */
-    struct mase_store *s = mase_new(&p->arena, struct mase_store);
-    *s = (struct mase_store){ .to = to, .next = p->store };
+    struct mase_stored_buffer *s = mase_new(&p->arena, struct mase_stored_buffer);
+    *s = (struct mase_stored_buffer){ .to = to, .next = p->store };
     s->from = value->weight ? value->weight->x : value->x;
     s->between = mase_new_array(&p->arena, float, (size_t)to->count);
     p->store = s;
@@ -43,8 +43,8 @@ enum mase_status mase_plan_add_store(struct mase_plan *p, const struct mase_pval
 
 void mase_plan_store(const struct mase_plan *p)
 {
-    for (const struct mase_store *s = p->store; s; s = s->next)
+    for (const struct mase_stored_buffer *s = p->store; s; s = s->next)
         memcpy(s->between, s->from, (size_t)s->to->count * sizeof *s->from);
-    for (const struct mase_store *s = p->store; s; s = s->next)
+    for (const struct mase_stored_buffer *s = p->store; s; s = s->next)
         memcpy(s->to->x, s->between, (size_t)s->to->count * sizeof *s->from);
 }
