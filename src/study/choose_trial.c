@@ -1,5 +1,6 @@
 /*
- * choose.c - which trials a run measures: those that were left, and those that the sampler chooses.
+ * choose_trial.c - which trials a run measures: those that were left, and those that the sampler
+ * chooses.
  *
  * Trial n is chosen as soon as as many results are there as the sampler needs for it, and by
  * exactly these. All of this happens with the lock of the run.
@@ -7,7 +8,7 @@
 #include <math.h>
 
 #include "base/alloc.h"
-#include "study/run.h"
+#include "study/study_run.h"
 
 void mase_run_push(struct mase_study_run *run, int64_t number)
 {

@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/number.h"
-#include "study/run.h"
 #include "study/store.h"
+#include "study/study_run.h"
 
 /* ---- one run a study: of files ---- */
 

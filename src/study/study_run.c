@@ -6,7 +6,7 @@
  * guard of its own, so that no jump leaves with the lock. So the study does not depend on how many
  * threads there are, nor on which of them is faster.
  */
-#include "study/run.h"
+#include "study/study_run.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /*
- * run.h - the state of a run, which its threads share under one lock.
+ * study_run.h - the state of a run, which its threads share under one lock.
  */
-#ifndef MASE_STUDY_RUN_H
-#define MASE_STUDY_RUN_H
+#ifndef MASE_STUDY_STUDY_RUN_H
+#define MASE_STUDY_STUDY_RUN_H
 
 #include <pthread.h>
 
@@ -30,7 +30,7 @@ struct mase_study_run {
     bool stopping;
     struct mase_err failure; /* why it is stopping; no status: for no failure */
     int left;                /* workers that have ended */
-    /* Of a run with a store (sync.c). */
+    /* Of a run with a store (study_sync.c). */
     struct mase_trial *result; /* ended, but not written */
     int64_t results, results_cap;
     double synced, beaten; /* when the store was written to, and when leases were renewed */
@@ -57,7 +57,7 @@ void mase_run_keep(struct mase_study *s, const struct mase_trial *from);
 /* Wait for a change, and no longer than so many seconds. */
 void mase_run_wait(struct mase_study_run *run, double seconds);
 
-/* ---- choose.c ---- */
+/* ---- choose_trial.c ---- */
 
 void mase_run_make_room(struct mase_study_run *run, int64_t trials);
 void mase_run_push(struct mase_study_run *run, int64_t number);
@@ -72,7 +72,7 @@ bool mase_run_complete(struct mase_study_run *run, int64_t number);
 /* Queue the trials that an earlier run left; of a run without a store. */
 void mase_run_recall(struct mase_study_run *run);
 
-/* ---- sync.c ---- */
+/* ---- study_sync.c ---- */
 
 enum mase_status mase_run_open_store(struct mase_study_run *run,
                                      struct mase_err *err) MASE_MUST_CHECK;
@@ -90,4 +90,4 @@ enum mase_status mase_run_keep_store(struct mase_study_run *run,
 enum mase_status mase_run_close_store(struct mase_study_run *run,
                                       struct mase_err *err) MASE_MUST_CHECK;
 
-#endif /* MASE_STUDY_RUN_H */
+#endif /* MASE_STUDY_STUDY_RUN_H */

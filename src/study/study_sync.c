@@ -1,5 +1,5 @@
 /*
- * sync.c - a run and its store: one transaction writes results, reads those of others, claims
+ * study_sync.c - a run and its store: one transaction writes results, reads those of others, claims
  * trials that nobody measures, and adds new ones.
  *
  * Whoever holds the transaction is the only one to choose trials of the study, and chooses them by
@@ -14,8 +14,8 @@
 #include <mase/log.h>
 
 #include "base/alloc.h"
-#include "study/run.h"
 #include "study/store.h"
+#include "study/study_run.h"
 
 /* Seconds. */
 #define WRITE_EVERY 0.1 /* results wait so long to be written together */
