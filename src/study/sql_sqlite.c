@@ -81,7 +81,8 @@ static void close_database(struct mase_sql *c)
     for (int i = 0; i < k->count; i++)
         k->api.sqlite3_finalize(k->entry[i].statement);
     k->count = 0;
-    if (c->handle && !c->lost)
+    k->api.sqlite3_busy_timeout(k->db, 0); /* where others read, the last of them does it */
+    if (c->handle)
         (void)!c->driver->run(c, NULL, "PRAGMA journal_mode=DELETE", NULL, 0, &unwanted);
     for (int i = 0; i < k->count; i++)
         k->api.sqlite3_finalize(k->entry[i].statement);

@@ -16,6 +16,7 @@ struct reader {
     struct mase_map distributions; /* parsed, by their texts */
     int64_t known;                 /* trials that were read before */
     int64_t first;                 /* the first that may have changed */
+    int guess;                     /* the dimension that the next row is probably about */
     bool *fresh;                   /* trials that had not ended, from the first on */
 };
 
@@ -171,20 +172,21 @@ static enum mase_status find_distribution(struct reader *r, const struct mase_di
     return MASE_OK;
 }
 
-static struct mase_dimension *add_dimension(struct mase_study *s, const struct mase_dimension *d,
-                                            const char *name)
+static void add_dimension(struct mase_study *s, const struct mase_dimension *d, const char *name)
 {
     struct mase_space *space = &s->space;
-    struct mase_dimension *all =
-        mase_new_array(&s->arena, struct mase_dimension, (size_t)space->count + 1);
-    if (space->count)
-        memcpy(all, space->dimension, (size_t)space->count * sizeof *all);
-    all[space->count] = *d;
-    all[space->count].name = mase_arena_strdup(&s->arena, name);
+    if ((space->count & (space->count - 1)) == 0) { /* full: twice the room */
+        const size_t cap = space->count ? 2 * (size_t)space->count : 1;
+        struct mase_dimension *all = mase_new_array(&s->arena, struct mase_dimension, cap);
+        if (space->count)
+            memcpy(all, space->dimension, (size_t)space->count * sizeof *all);
+        space->dimension = all;
+    }
+    struct mase_dimension *to = &space->dimension[space->count++];
+    *to = *d;
+    to->name = mase_arena_strdup(&s->arena, name);
     if (d->choices)
-        all[space->count].choices = mase_value_copy(&s->arena, d->choices);
-    space->dimension = all;
-    return &all[space->count++];
+        to->choices = mase_value_copy(&s->arena, d->choices);
 }
 
 /* Columns of the rows of parameters. */
@@ -240,7 +242,7 @@ static void add_constraint(struct mase_study *s, const char *name)
 
 /* Columns of the rows of attributes. */
 enum { ATTRIBUTE_TRIAL, ATTRIBUTE_KEY, ATTRIBUTE_JSON };
-enum { CONSTRAINTS_MOST = 1000 };
+enum { CONSTRAINTS_MOST = 1000, NUMBERS_MOST = 1 << 28 };
 
 /* Optuna 5 has an attribute for each constraint; before that it had one list, without names. */
 static void collect_constraints(struct reader *r, const struct mase_sql_rows *rows)
@@ -348,6 +350,16 @@ static struct mase_trial *find_trial(const struct reader *r, const struct mase_s
     return found && r->fresh[low - r->first] ? &r->study->trial[low] : NULL;
 }
 
+/* Trials have their parameters in the same order, mostly. */
+static int find_dimension(struct reader *r, const char *name)
+{
+    const struct mase_space *s = &r->study->space;
+    const bool right = r->guess < s->count && mase_streq(s->dimension[r->guess].name, name);
+    const int at = right ? r->guess : mase_space_find(s, name);
+    r->guess = at + 1 < s->count ? at + 1 : 0;
+    return at;
+}
+
 static enum mase_status take_param(struct reader *r, const struct mase_sql_rows *rows, int64_t i,
                                    struct mase_err *err)
 {
@@ -356,7 +368,7 @@ static enum mase_status take_param(struct reader *r, const struct mase_sql_rows 
     if (!t || !name)
         return MASE_OK;
     const double x = mase_sql_real(rows, i, PARAM_VALUE);
-    const int at = mase_space_find(&r->study->space, name);
+    const int at = find_dimension(r, name);
     if (at < 0)
         return FAIL_TRIAL(r, t->number, "it has a parameter '%s', which the study had not", name);
     const struct mase_dimension *d = &r->study->space.dimension[at];
@@ -473,19 +485,19 @@ static const struct {
     take_fn *take;
 } parts[PARTS] = {
     [PARAMS] = { OF_TRIALS("p.param_name, p.param_value, p.distribution_json", "trial_params",
-                           "p.param_id"),
+                           "t.trial_id, p.param_id"),
                  take_param },
     [VALUES] = { OF_TRIALS("p.objective, p.value, p.value_type", "trial_values",
-                           "p.trial_value_id"),
+                           "t.trial_id, p.objective"),
                  take_value },
     [READINGS] = { OF_TRIALS("p.step, p.intermediate_value, p.intermediate_value_type",
-                             "trial_intermediate_values", "p.trial_id, p.step"),
+                             "trial_intermediate_values", "t.trial_id, p.step"),
                    take_reading },
     [USER] = { OF_TRIALS("p.\"key\", p.value_json", "trial_user_attributes",
-                         "p.trial_user_attribute_id"),
+                         "t.trial_id, p.trial_user_attribute_id"),
                take_user },
     [SYSTEM] = { OF_TRIALS("p.\"key\", p.value_json", "trial_system_attributes",
-                           "p.trial_system_attribute_id"),
+                           "t.trial_id, p.trial_system_attribute_id"),
                  take_system },
 };
 
@@ -524,6 +536,19 @@ static enum mase_status check_values(const struct reader *r, struct mase_err *er
     return MASE_OK;
 }
 
+/* A small file may name many trials and many parameters, of which each trial has one. */
+static enum mase_status check_size(const struct reader *r, int64_t trials, struct mase_err *err)
+{
+    const struct mase_study *s = r->study;
+    const double numbers =
+        (double)(s->trials + trials) * ((double)s->space.count + s->objectives + s->constraints);
+    if (numbers > NUMBERS_MOST)
+        return mase_fail_in(err, MASE_ELIMIT, r->s->sql->where,
+                            "study '%s' has %lld trials of %d parameters, more than are read",
+                            s->name, (long long)trials, s->space.count);
+    return MASE_OK;
+}
+
 static enum mase_status read_trials(struct reader *r, struct mase_err *err)
 {
     struct mase_sql_rows trials, rows[PARTS];
@@ -534,6 +559,7 @@ static enum mase_status read_trials(struct reader *r, struct mase_err *err)
         MASE_TRY(collect_space(r, &rows[PARAMS], err));
     if (!s->trials && !s->constraints)
         collect_constraints(r, &rows[SYSTEM]);
+    MASE_TRY(check_size(r, trials.count, err));
     r->fresh = mase_new_array(&r->arena, bool, (size_t)trials.count);
     for (int64_t i = 0; i < trials.count; i++)
         MASE_TRY(take_trial(r, &trials, i, err));
