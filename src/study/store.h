@@ -74,11 +74,17 @@ void mase_store_release_hold(struct mase_store *s);
 /* In a transaction: be the one process that chooses trials of the study, until its end. */
 enum mase_status mase_store_lock(struct mase_store *s, const struct mase_study *study,
                                  struct mase_err *err) MASE_MUST_CHECK;
-/* Trials, from the first on, that nobody measures: their numbers, most at most. They are running
- * from here on. */
-enum mase_status mase_store_claim(struct mase_store *s, struct mase_study *study, int64_t first,
-                                  const bool *mine, double lease, int64_t *number, int64_t most,
-                                  int64_t *count, struct mase_err *err) MASE_MUST_CHECK;
+/* Which trials to take over. */
+struct mase_claim {
+    int64_t first, most; /* from this number on; so many */
+    const bool *mine;    /* this run measures them already */
+    double lease;        /* seconds */
+    int64_t earlier;     /* trials before this one are older than the run */
+};
+/* The numbers of trials that nobody measures. They are running from here on. */
+enum mase_status mase_store_claim(struct mase_store *s, struct mase_study *study,
+                                  const struct mase_claim *claim, int64_t *number, int64_t *count,
+                                  struct mase_err *err) MASE_MUST_CHECK;
 /* Renew the leases of trials, or give them back. */
 enum mase_status mase_store_beat(struct mase_store *s, const struct mase_study *study,
                                  const int64_t *number, int64_t count, bool alive,

@@ -157,45 +157,50 @@ static enum mase_status begin_trials(struct mase_store *s, struct mase_study *st
     return st;
 }
 
-/* Of a file: all that this run does not measure yet; nobody else does. */
-static int64_t find_open(const struct mase_study *study, int64_t first, const bool *mine,
-                         int64_t *number, int64_t most)
+/* Of a file: what waits. When the run begins, nobody else measures what is running; what Optuna
+ * begins beside us later is its own, unless it takes too long. */
+static int64_t find_open(const struct mase_study *study, const struct mase_claim *claim,
+                         int64_t *number)
 {
+    const int64_t late = mase_run_time() - (int64_t)(1e6 * claim->lease);
     int64_t count = 0;
-    for (int64_t n = first; n < study->trials && count < most; n++)
-        if (!mine[n] && !mase_trial_ended(&study->trial[n]))
+    for (int64_t n = claim->first; n < study->trials && count < claim->most; n++) {
+        const struct mase_trial *t = &study->trial[n];
+        const bool stale = n < claim->earlier || t->state == MASE_TRIAL_WAITING || t->start < late;
+        if (!claim->mine[n] && !mase_trial_ended(t) && stale)
             number[count++] = n;
+    }
     return count;
 }
 
 /* Of a database: what waits, and what has lost its lease. */
 static enum mase_status find_stale(struct mase_store *s, const struct mase_study *study,
-                                   const bool *mine, double lease, int64_t *number, int64_t most,
-                                   int64_t *count, struct mase_err *err)
+                                   const struct mase_claim *claim, int64_t *number, int64_t *count,
+                                   struct mase_err *err)
 {
     struct mase_arena a = { 0 };
     struct mase_sql_rows rows = { .arena = &a };
     const enum mase_status st =
         MASE_SQL(s->sql, &rows, err, s->sql->driver->find_stale, MASE_SQL_INT(study->id),
-                 MASE_SQL_REAL(lease), MASE_SQL_INT(most));
+                 MASE_SQL_REAL(claim->lease), MASE_SQL_INT(claim->most));
     *count = 0;
     for (int64_t i = 0; !st && i < rows.count; i++) {
         const int64_t n = mase_sql_int(&rows, i, 0);
-        if (n >= 0 && n < study->trials && !mine[n] && !mase_trial_ended(&study->trial[n]))
+        if (n >= 0 && n < study->trials && !claim->mine[n] && !mase_trial_ended(&study->trial[n]))
             number[(*count)++] = n;
     }
     mase_arena_release(&a);
     return st;
 }
 
-enum mase_status mase_store_claim(struct mase_store *s, struct mase_study *study, int64_t first,
-                                  const bool *mine, double lease, int64_t *number, int64_t most,
-                                  int64_t *count, struct mase_err *err)
+enum mase_status mase_store_claim(struct mase_store *s, struct mase_study *study,
+                                  const struct mase_claim *claim, int64_t *number, int64_t *count,
+                                  struct mase_err *err)
 {
     if (s->sql->driver->find_stale)
-        MASE_TRY(find_stale(s, study, mine, lease, number, most, count, err));
+        MASE_TRY(find_stale(s, study, claim, number, count, err));
     else
-        *count = find_open(study, first, mine, number, most);
+        *count = find_open(study, claim, number);
     return begin_trials(s, study, number, *count, err);
 }
 

@@ -33,6 +33,7 @@ struct mase_study_run {
     /* Of a run with a store (study_sync.c). */
     struct mase_trial *result; /* ended, but not written */
     int64_t results, results_cap;
+    int64_t earlier;       /* trials that were there before */
     double synced, beaten; /* when the store was written to, and when leases were renewed */
     double measuring;      /* seconds that trials took */
     int64_t measured;      /* so many */

@@ -87,10 +87,12 @@ struct claims {
 static enum mase_status claim_left(struct mase_study_run *run, struct claims *c, int64_t most,
                                    struct mase_err *err)
 {
-    struct mase_study *s = run->study;
-    MASE_TRY(mase_store_claim(run->o->store, s, first_open(run), run->mine, lease(run), c->number,
-                              most, &c->count, err));
-    return MASE_OK;
+    const struct mase_claim claim = { .first = first_open(run),
+                                      .most = most,
+                                      .mine = run->mine,
+                                      .lease = lease(run),
+                                      .earlier = run->earlier };
+    return mase_store_claim(run->o->store, run->study, &claim, c->number, &c->count, err);
 }
 
 static enum mase_status add_new(struct mase_study_run *run, struct claims *c, int64_t most,
@@ -118,6 +120,8 @@ static enum mase_status exchange(struct mase_study_run *run, struct claims *c, i
     MASE_TRY(mase_store_lock(run->o->store, run->study, err));
     MASE_TRY(read_others(run, err));
     *known = run->study->trials;
+    if (run->synced == 0)
+        run->earlier = *known;
     MASE_TRY(write_results(run, err));
     const int64_t most = run->stopping ? 0 : wanted(run);
     if (most > 0) {

@@ -175,6 +175,17 @@ static void read_back(struct mase_study *s, const char *where, const char *name)
     mase_store_close(store);
 }
 
+/* Change the database by a statement. */
+static void change(const char *statement)
+{
+    struct mase_sql *c;
+    struct mase_err err;
+    if (mase_sql_open(&c, path, MASE_STORE_WRITE, &err) ||
+        mase_sql_run(c, NULL, statement, NULL, 0, &err))
+        fail_msg("%s: %s", statement, err.msg);
+    mase_sql_close(c);
+}
+
 static void a_study_reads_back_as_it_was_run(void **state)
 {
     char expected[65], hex[65];
@@ -230,6 +241,28 @@ static void a_stored_study_goes_on(void **state)
         end(&t);
     }
     assert_string_equal(hex, expected);
+}
+
+/* Killed with more trials under way than there are workers now: change() has the same effect. */
+static void trials_that_were_under_way_are_measured_again(void **state)
+{
+    char expected[65], hex[65];
+    struct mase_err err;
+    struct test t;
+    (void)state;
+    expect(expected, 40);
+    begin(&t, 30);
+    assert_int_equal(run(&t, path, 2, &err), MASE_OK);
+    end(&t);
+    change("UPDATE trials SET state = 'RUNNING', datetime_complete = NULL WHERE number > 20");
+    change("DELETE FROM trial_values WHERE trial_id > 21");
+    begin(&t, 40);
+    read_back(&t.study, path, "a study");
+    assert_int_equal(t.study.trial[29].state, MASE_TRIAL_RUNNING);
+    assert_int_equal(run(&t, path, 1, &err), MASE_OK);
+    mase_study_hash(hex, &t.study);
+    assert_string_equal(hex, expected);
+    end(&t);
 }
 
 static void a_study_is_there_once(void **state)
@@ -399,17 +432,6 @@ static void ranges_of_several_trials_are_joined(void **state)
 
 /* ---- files that are not what they should be */
 
-/* Change the database by a statement. */
-static void change(const char *statement)
-{
-    struct mase_sql *c;
-    struct mase_err err;
-    if (mase_sql_open(&c, path, MASE_STORE_WRITE, &err) ||
-        mase_sql_run(c, NULL, statement, NULL, 0, &err))
-        fail_msg("%s: %s", statement, err.msg);
-    mase_sql_close(c);
-}
-
 static enum mase_status open_and_read(struct mase_err *err)
 {
     struct mase_store *store;
@@ -505,6 +527,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_study_reads_back_as_it_was_run, remove_file),
         cmocka_unit_test_teardown(a_stored_study_goes_on, remove_file),
+        cmocka_unit_test_teardown(trials_that_were_under_way_are_measured_again, remove_file),
         cmocka_unit_test_teardown(a_study_is_there_once, remove_file),
         cmocka_unit_test_teardown(another_process_is_told_who_runs_the_study, remove_file),
         cmocka_unit_test_teardown(a_reader_does_not_hold_up_the_end, remove_reader),
