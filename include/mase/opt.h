@@ -55,7 +55,7 @@ struct mase_opt {
     enum mase_opt_type type;
     size_t offset; /* of the field in the bound struct */
     bool required;
-    bool may_be_none; /* int, float, switch: MASE_NA is allowed, and a default */
+    bool may_be_none; /* int, float, switch: MASE_NA is allowed, and a default; choice: NULL is */
     double num;       /* default of bool, int, float, switch */
     /* int, float, ints: the range allowed; min == max == 0: any; a limit of 2^53 or more: none */
     double min, max;

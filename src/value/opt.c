@@ -406,6 +406,10 @@ static void show_numbers(struct mase_str *out, const struct mase_opt *row)
 static enum mase_status bind_choice(void *f, const struct mase_opt *row, const struct mase_value *v,
                                     struct mase_err *err)
 {
+    if (row->may_be_none && mase_value_is_none(v)) {
+        *(const char **)f = NULL;
+        return MASE_OK;
+    }
     if (v->kind != MASE_STRING)
         return wrong_type(row, v, err);
     for (int i = 0; row->choices[i]; i++)

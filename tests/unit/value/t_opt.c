@@ -239,7 +239,7 @@ struct every_type {
     bool flag;
     int64_t whole, maybe, yes_no;
     double real;
-    const char *text, *path, *choice;
+    const char *text, *path, *choice, *none_of_them;
     struct mase_ints list;
     const struct mase_value *numbers, *any;
 };
@@ -266,6 +266,11 @@ static const struct mase_opt every_row[] = {
       .type = MASE_OPT_TYPE_NUMBERS,
       .offset = offsetof(struct every_type, numbers) },
     MASE_OPT_VALUE(struct every_type, any, "any", ""),
+    { .key = "none_of_them",
+      .type = MASE_OPT_TYPE_CHOICE,
+      .offset = offsetof(struct every_type, none_of_them),
+      .may_be_none = true,
+      .choices = ways },
     { 0 },
 };
 
@@ -278,7 +283,7 @@ static void a_value_of_a_field_is_the_one_that_was_bound(void **state)
     const struct mase_value *t =
         toml(&a, "flag = true\nwhole = -7\nmaybe = \"NA\"\nyes_no = true\nreal = 0.1\n"
                  "text = \"NA\"\npath = \"a/b\"\nchoice = \"name\"\nlist = [3, 4]\n"
-                 "numbers = [0.5, 2]\nany = \"x\"\n");
+                 "numbers = [0.5, 2]\nany = \"x\"\nnone_of_them = \"NA\"\n");
     assert_int_equal(mase_opts_bind(&s, sizeof s, every_row, t, &a, &err), MASE_OK);
     for (const struct mase_opt *row = every_row; row->key; row++) {
         struct mase_value *v = mase_opt_value(&a, &s, row), *converted;
