@@ -22,6 +22,15 @@ struct mase_param *mase_graph_copy_attr(struct mase_graph *g, const struct mase_
 /* Append a copy of src under its name; copies of its inputs must be in g already, under their
  * names. */
 struct mase_node *mase_graph_copy_node(struct mase_graph *g, const struct mase_node *src);
+/* Construct m anew with other attributes, all at once. Every parameter starts anew, without memory
+ * before mase_graph_alloc; frozen ones stay frozen. No other parameter may be tied to one of m. */
+struct mase_module_attr {
+    const char *name;
+    struct mase_arg value;
+};
+enum mase_status mase_module_rebuild(struct mase_graph *g, struct mase_module *m,
+                                     const struct mase_module_attr *list, int count,
+                                     struct mase_err *err) MASE_MUST_CHECK;
 /* Has attribute i its default value? */
 bool mase_module_attr_is_default(const struct mase_module *m, int i);
 struct mase_quant *mase_quant_copy(struct mase_arena *a, const struct mase_quant *q);

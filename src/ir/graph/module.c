@@ -77,24 +77,52 @@ enum mase_status mase_graph_add_module(struct mase_graph *g, struct mase_module 
     return MASE_OK;
 }
 
+/* m with other attributes and new parameters. */
+static enum mase_status made_anew(struct mase_module *made, struct mase_graph *g,
+                                  const struct mase_module *m, const struct mase_module_attr *list,
+                                  int count, struct mase_err *err)
+{
+    const struct mase_sig *sig = mase_op_ctor_sig(m->op);
+    *made = *m;
+    made->params = NULL;
+    made->param_count = 0;
+    made->attrs =
+        mase_arena_memdup(&g->arena, m->attrs, (size_t)sig->count * sizeof(struct mase_arg));
+    for (int i = 0; i < count; i++) {
+        const int at = mase_sig_find(sig, list[i].name);
+        if (at < 0)
+            mase_bug("module %s: %s has no '%s'", m->path, mase_ops[m->op].module, list[i].name);
+        made->attrs[at] = mase_arg_copy(&g->arena, &list[i].value);
+    }
+    return mase_params_make(made, &g->arena, err);
+}
+
 enum mase_status mase_module_set_attr(struct mase_graph *g, struct mase_module *m, const char *name,
                                       const struct mase_arg *value, struct mase_err *err)
 {
-    const struct mase_sig *sig = mase_op_ctor_sig(m->op);
-    const int at = mase_sig_find(sig, name);
-    struct mase_module made = *m;
-    if (at < 0)
-        mase_bug("module %s: %s has no '%s'", m->path, mase_ops[m->op].module, name);
-    made.params = NULL;
-    made.param_count = 0;
-    made.attrs =
-        mase_arena_memdup(&g->arena, m->attrs, (size_t)sig->count * sizeof(struct mase_arg));
-    made.attrs[at] = mase_arg_copy(&g->arena, value);
-    MASE_TRY(mase_params_make(&made, &g->arena, err));
+    const struct mase_module_attr attr = { name, *value };
+    struct mase_module made;
+    MASE_TRY(made_anew(&made, g, m, &attr, 1, err));
     for (int i = 0; i < made.param_count; i++) {
         const struct mase_param *old = mase_module_param(m, made.params[i].name);
         if (old && mase_shape_equal(&old->tensor.shape, &made.params[i].tensor.shape))
             made.params[i] = *old;
+    }
+    *m = made;
+    g->edits++;
+    return MASE_OK;
+}
+
+enum mase_status mase_module_rebuild(struct mase_graph *g, struct mase_module *m,
+                                     const struct mase_module_attr *list, int count,
+                                     struct mase_err *err)
+{
+    struct mase_module made;
+    MASE_TRY(made_anew(&made, g, m, list, count, err));
+    for (int i = 0; i < made.param_count; i++) {
+        const struct mase_param *old = mase_module_param(m, made.params[i].name);
+        if (old)
+            made.params[i].kind = old->kind;
     }
     *m = made;
     g->edits++;

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "ir/graph/graph_parts.h"
 #include "run_cases.h"
 #include "unit/ir/build.h"
 
@@ -376,6 +377,32 @@ static void test_streams_are_independent(void **state)
     mase_graph_free(b);
 }
 
+/* Attributes that only agree together; everything starts anew, and what is frozen stays so. */
+static void test_rebuilt_module_starts_anew(void **state)
+{
+    (void)state;
+    struct mase_err err;
+    struct mase_graph *g = with_module("Conv2d(4, 4, 3, groups=4)", &err);
+    struct mase_module *m = mase_graph_module(g, "m");
+    mase_graph_init_weights(g, 7);
+    assert_int_equal(mase_graph_freeze(g, "m.bias"), 1);
+    const struct mase_module_attr odd[] = { { "in_channels", mase_arg_int(6) } };
+    assert_int_equal(mase_module_rebuild(g, m, odd, 1, &err), MASE_EVALUE);
+    assert_int_equal(mase_module_attr(m, "in_channels")->i, 4);
+    const uint64_t edits = g->edits;
+    const struct mase_module_attr six[] = { { "in_channels", mase_arg_int(6) },
+                                            { "groups", mase_arg_int(6) },
+                                            { "out_channels", mase_arg_int(6) } };
+    assert_int_equal(mase_module_rebuild(g, m, six, 3, &err), MASE_OK);
+    assert_true(g->edits > edits);
+    assert_int_equal(mase_module_param(m, "weight")->tensor.shape.dim[0], 6);
+    assert_null(mase_module_param(m, "weight")->tensor.data);
+    assert_null(mase_module_param(m, "bias")->tensor.data);
+    assert_int_equal(mase_module_param(m, "weight")->kind, MASE_PARAM_TRAINED);
+    assert_int_equal(mase_module_param(m, "bias")->kind, MASE_PARAM_FROZEN);
+    mase_graph_free(g);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +413,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_state_dict_order),
         cmocka_unit_test(test_initial_weights),
         cmocka_unit_test(test_streams_are_independent),
+        cmocka_unit_test(test_rebuilt_module_starts_anew),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
 }
