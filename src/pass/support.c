@@ -169,3 +169,24 @@ struct mase_value *mase_meta_table(struct mase_arena *a, const struct mase_graph
     }
     return table;
 }
+
+enum mase_status mase_section_config(const struct mase_value **config, const char *key,
+                                     struct mase_loc at, const struct mase_value *section,
+                                     struct mase_err *err)
+{
+    if (section->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, section->at,
+                            "'%s' must be a table with a config, not %s", key,
+                            mase_value_kind_names[section->kind]);
+    for (int i = 0; i < section->count; i++)
+        if (!mase_streq(section->keys[i], "config"))
+            return mase_fail_at(err, MASE_EVALUE, section->key_at[i],
+                                "'%s' may hold only 'config', not '%s'", key, section->keys[i]);
+    *config = mase_value_get(section, "config");
+    if (!*config)
+        return mase_fail_at(err, MASE_EVALUE, at, "'%s' has no config", key);
+    if ((*config)->kind != MASE_TABLE)
+        return mase_fail_at(err, MASE_EVALUE, (*config)->at, "config must be a table, not %s",
+                            mase_value_kind_names[(*config)->kind]);
+    return MASE_OK;
+}

@@ -89,6 +89,12 @@ void mase_meta_boundary(struct mase_graph *g);
 enum mase_status mase_meta_read(struct mase_graph *g, const struct mase_value *table,
                                 struct mase_err *err) MASE_MUST_CHECK;
 
+/* The one table that a section named after a node or an operation holds: [passes.PASS.KEY.config].
+ */
+enum mase_status mase_section_config(const struct mase_value **config, const char *key,
+                                     struct mase_loc at, const struct mase_value *section,
+                                     struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- users of a module (sharing.c) ---- */
 
 int mase_module_calls(const struct mase_graph *g, const struct mase_module *m);

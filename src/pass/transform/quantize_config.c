@@ -17,6 +17,7 @@
 
 #include "base/number.h"
 #include "ir/graph/graph_parts.h"
+#include "pass/support.h"
 #include "pass/transform/quantize_parts.h"
 #include "quant/quant.h"
 
@@ -27,25 +28,10 @@ static const struct mase_value *config_of(const struct mase_rule *rule)
 
 /* ---- check a configuration ---- */
 
-/* A section holds exactly one table, config. */
 static enum mase_status check_section(const struct mase_rule *rule, struct mase_err *err)
 {
-    const struct mase_value *section = rule->section;
-    if (section->kind != MASE_TABLE)
-        return mase_fail_at(err, MASE_EVALUE, section->at,
-                            "'%s' must be a table with a config, not %s", rule->key,
-                            mase_value_kind_names[section->kind]);
-    for (int i = 0; i < section->count; i++)
-        if (!mase_streq(section->keys[i], "config"))
-            return mase_fail_at(err, MASE_EVALUE, section->key_at[i],
-                                "'%s' may hold only 'config', not '%s'", rule->key,
-                                section->keys[i]);
-    const struct mase_value *config = config_of(rule);
-    if (!config)
-        return mase_fail_at(err, MASE_EVALUE, rule->at, "'%s' has no config", rule->key);
-    if (config->kind != MASE_TABLE)
-        return mase_fail_at(err, MASE_EVALUE, config->at, "config must be a table, not %s",
-                            mase_value_kind_names[config->kind]);
+    const struct mase_value *config;
+    MASE_TRY(mase_section_config(&config, rule->key, rule->at, rule->section, err));
     if (!mase_value_get(config, "name"))
         return mase_fail_at(err, MASE_EVALUE, config->at,
                             "the config of '%s' has no name: a number format, or \"NA\" for none",
