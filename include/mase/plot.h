@@ -37,6 +37,7 @@ struct mase_plot_series {
      * position. */
     int colour;
     bool dashed;
+    bool points; /* a mark each, however many, and no line through them */
 };
 
 struct mase_plot {
@@ -56,6 +57,10 @@ struct mase_plot {
 
 /* Append the document to out, final newline included. */
 void mase_plot_svg(struct mase_str *out, const struct mase_plot *p);
+
+/* Append the chart as text for a terminal, `columns` wide, the drawing of `rows` lines; a title
+ * stands above it, names of the series below. Series that come later lie on top. */
+void mase_plot_text(struct mase_str *out, const struct mase_plot *p, int columns, int rows);
 
 /* The style rules for charts in a page; scope, ".plot ", precedes each selector. The curve of the
  * colour s has the class c<s>, its marks m<s>. */

@@ -54,6 +54,32 @@ void mase_chart_axis_widen(struct mase_chart_axis *a, double margin)
     a->hi += extent * margin;
 }
 
+static void include_series(struct mase_chart_axis *x, struct mase_chart_axis *y,
+                           const struct mase_plot_series *s)
+{
+    for (int64_t i = 0; i < s->n; i++) {
+        if (!mase_chart_axis_takes(x, s->x[i]) || !mase_chart_axis_takes(y, s->y[i]))
+            continue;
+        mase_chart_axis_include(x, s->x[i]);
+        mase_chart_axis_include(y, s->y[i]);
+        for (int up = -1; s->spread && up <= 1; up += 2)
+            if (mase_chart_axis_takes(y, s->y[i] + up * s->spread[i]))
+                mase_chart_axis_include(y, s->y[i] + up * s->spread[i]);
+    }
+}
+
+void mase_chart_axes_fit(struct mase_chart_axis *x, struct mase_chart_axis *y,
+                         const struct mase_plot *p)
+{
+    for (int s = 0; s < p->count; s++)
+        include_series(x, y, &p->series[s]);
+    if (p->categories)
+        x->lo = -0.5, x->hi = fmax(p->category_count, 1) - 0.5;
+    else
+        mase_chart_axis_widen(x, 0.02);
+    mase_chart_axis_widen(y, 0.06);
+}
+
 /* ---- ticks ---- */
 
 static void add_tick(struct mase_chart_axis *a, double v)

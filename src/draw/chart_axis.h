@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 
+#include <mase/plot.h>
+
 enum { MASE_AXIS_MAX_TICKS = 32 };
 
 /* The values lo..hi (their logarithms, if logarithmic) lie on pixels from..to. */
@@ -31,6 +33,9 @@ void mase_chart_axis_include(struct mase_chart_axis *a, double v);
 /* Room at both ends, a share of the extent; something to show when there is no extent, or nothing
  * at all. */
 void mase_chart_axis_widen(struct mase_chart_axis *a, double margin);
+/* Both axes, as wide as all that a chart shows: its points and their error bars. */
+void mase_chart_axes_fit(struct mase_chart_axis *x, struct mase_chart_axis *y,
+                         const struct mase_plot *p);
 /* Ticks at round values, about six, fewer where there is little room; or one for each of count
  * names at 0, 1, 2 ... */
 void mase_chart_axis_ticks(struct mase_chart_axis *a);

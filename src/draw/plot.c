@@ -55,30 +55,6 @@ struct chart {
     struct mase_chart_axis x, y;
 };
 
-/* ---- axes ---- */
-
-static void find_ranges(struct chart *c)
-{
-    for (int s = 0; s < c->p->count; s++) {
-        const struct mase_plot_series *line = &c->p->series[s];
-        for (int64_t i = 0; i < line->n; i++) {
-            if (!mase_chart_axis_takes(&c->x, line->x[i]) ||
-                !mase_chart_axis_takes(&c->y, line->y[i]))
-                continue;
-            mase_chart_axis_include(&c->x, line->x[i]);
-            mase_chart_axis_include(&c->y, line->y[i]);
-            for (int up = -1; line->spread && up <= 1; up += 2)
-                if (mase_chart_axis_takes(&c->y, line->y[i] + up * line->spread[i]))
-                    mase_chart_axis_include(&c->y, line->y[i] + up * line->spread[i]);
-        }
-    }
-    if (c->p->categories)
-        c->x.lo = -0.5, c->x.hi = fmax(c->p->category_count, 1) - 0.5;
-    else
-        mase_chart_axis_widen(&c->x, 0.02);
-    mase_chart_axis_widen(&c->y, 0.06);
-}
-
 /* ---- colours ---- */
 
 int mase_plot_colour(const struct mase_plot *p, int s)
@@ -383,10 +359,10 @@ static void put_series(const struct chart *c)
         const struct mase_plot_series *line = &c->p->series[s];
         const int colour = mase_plot_colour(c->p, s);
         const bool level = line->dashed; /* names have no order that a line could follow */
-        if (!c->p->categories || level)
+        if (!line->points && (!c->p->categories || level))
             put_path(c, line, colour, mase_plot_dash(c->p, s));
         put_bars(c, line, colour);
-        if (line->n <= MARKED || c->p->categories)
+        if (line->points || line->n <= MARKED || c->p->categories)
             put_marks(c, line, colour);
     }
 }
@@ -443,7 +419,7 @@ void mase_plot_svg(struct mase_str *out, const struct mase_plot *p)
                        .x = mase_chart_axis_empty(p->log_x && !p->categories),
                        .y = mase_chart_axis_empty(p->log_y) };
     lay_out(&c);
-    find_ranges(&c);
+    mase_chart_axes_fit(&c.x, &c.y, p);
     if (p->categories)
         mase_chart_axis_categories(&c.x, p->category_count);
     else

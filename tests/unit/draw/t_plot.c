@@ -112,6 +112,19 @@ static void categories_name_the_ticks(void **state)
         names, 3);
 }
 
+static void points_have_marks_and_no_line(void **state)
+{
+    (void)state;
+    double x[100], y[100];
+    for (int i = 0; i < 100; i++)
+        x[i] = i * 37 % 100, y[i] = i;
+    const struct mase_plot_series s = { .name = "s", .x = x, .y = y, .n = 100, .points = true };
+    char *got = draw(&(struct mase_plot){ .series = &s, .count = 1 });
+    assert_int_equal(count(got, "<circle"), 100);
+    assert_int_equal(count(got, "<path class=\"line"), 0);
+    mase_xfree(got);
+}
+
 static void names_are_not_joined_by_lines(void **state)
 {
     (void)state;
@@ -301,6 +314,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(not_a_number_is_a_gap),
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(categories_name_the_ticks),
+        cmocka_unit_test(points_have_marks_and_no_line),
         cmocka_unit_test(names_are_not_joined_by_lines),
         cmocka_unit_test(long_labels_are_set_closer),
         cmocka_unit_test(odd_charts_are_well_formed),
