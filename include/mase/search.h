@@ -56,6 +56,13 @@ const struct mase_study_setup *mase_search_setup(const struct mase_search *s);
 /* Give a new study its name, objectives, constraints and space, and mark it as that of this search.
  */
 void mase_search_describe(const struct mase_search *s, struct mase_study *study, const char *name);
+/* Note in a new study what the network measures before any trial: the attribute of users
+ * MASE_SEARCH_BASELINE has software_metrics, hardware_metrics and scaled_metrics, as trials do.
+ * Where trials train, or draw their weights, no network is there to measure, and nothing is noted.
+ */
+#define MASE_SEARCH_BASELINE "baseline"
+enum mase_status mase_search_note_baseline(struct mase_search *s, struct mase_study *study,
+                                           struct mase_err *err) MASE_MUST_CHECK;
 
 /* Is a study of `where` that of this search: of the same section, network, weights, data and seed?
  * A study that another program made may be. */

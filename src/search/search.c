@@ -326,15 +326,20 @@ static void note_options(struct mase_value *v, struct mase_arena *a, const char 
         mase_value_set(a, v, key, options);
 }
 
+static struct mase_value *all_metrics(struct mase_arena *a, const struct mase_search_config *c,
+                                      const double *found)
+{
+    struct mase_value *v = mase_value_table(a);
+    mase_value_set(a, v, "software_metrics", metrics_of(a, c, MASE_RUNNER_SOFTWARE, found));
+    mase_value_set(a, v, "hardware_metrics", metrics_of(a, c, MASE_RUNNER_HARDWARE, found));
+    mase_value_set(a, v, "scaled_metrics", scaled_metrics(a, c, found));
+    return v;
+}
+
 static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_search *s,
                  const double *found)
 {
-    struct mase_value *v = mase_value_table(a);
-    mase_value_set(a, v, "software_metrics",
-                   metrics_of(a, &s->config, MASE_RUNNER_SOFTWARE, found));
-    mase_value_set(a, v, "hardware_metrics",
-                   metrics_of(a, &s->config, MASE_RUNNER_HARDWARE, found));
-    mase_value_set(a, v, "scaled_metrics", scaled_metrics(a, &s->config, found));
+    struct mase_value *v = all_metrics(a, &s->config, found);
     mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, t->x));
     note_options(v, a, "sampled_arguments", s, &s->variants.arguments, t);
     note_options(v, a, "sampled_options", s, &s->training, t);
@@ -371,6 +376,35 @@ enum mase_status mase_search_measure(struct mase_search *s, int worker, struct m
     MASE_TRY(find(found, s, c, err));
     note(t, a, s, found);
     set_values(t, &s->config, found);
+    return MASE_OK;
+}
+
+static enum mase_status measure_baseline(struct mase_value **metrics, struct mase_search *s,
+                                         struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_candidate c;
+    double *found = mase_new_array(a, double, (size_t)s->config.slots);
+    enum mase_status st = mase_candidate_init(&c, s, err);
+    if (!st)
+        st = measure_all(found, &c, err);
+    mase_candidate_release(&c);
+    if (!st)
+        *metrics = all_metrics(a, &s->config, found);
+    return st;
+}
+
+enum mase_status mase_search_note_baseline(struct mase_search *s, struct mase_study *study,
+                                           struct mase_err *err)
+{
+    struct mase_arena *a = &study->arena;
+    struct mase_value *user = mase_value_table(a), *metrics;
+    if (mase_search_trains(s) || s->variants.arguments.count)
+        return MASE_OK;
+    MASE_TRY(measure_baseline(&metrics, s, a, err));
+    for (int i = 0; study->user && i < study->user->count; i++)
+        mase_value_set(a, user, study->user->keys[i], study->user->items[i]);
+    mase_value_set(a, user, MASE_SEARCH_BASELINE, metrics);
+    study->user = user;
     return MASE_OK;
 }
 

@@ -174,6 +174,7 @@ static enum mase_status open_study(struct job *j, struct mase_err *err)
     MASE_TRY(has_study(&has, j, name, err));
     if (!has) {
         mase_search_describe(j->search, &j->study, name);
+        MASE_TRY(mase_search_note_baseline(j->search, &j->study, err));
         return mase_store_create(j->store, &j->study, err);
     }
     MASE_TRY(mase_store_read(j->store, &j->study, name, err));
