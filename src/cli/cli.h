@@ -99,6 +99,8 @@ enum mase_status mase_cli_merge_axis(struct mase_cli *c, enum mase_cli_option_id
 void mase_cli_help(struct mase_str *out, const struct mase_cli_command *cmd); /* NULL: help of ch */
 /* The help of an option, with its range and default. */
 void mase_cli_option_help(struct mase_str *out, const struct mase_cli_option *o);
+/* How many columns text for people may have: 80, fewer on a narrower terminal. */
+int mase_cli_page_width(void);
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text);
 mase_cli_run_fn mase_cli_help_command;
 

@@ -11,7 +11,7 @@
 
 enum { WIDTH = 80, NARROW = 60, NARROWEST = 20, TEXT_COLUMN = 30, NARROW_TEXT_COLUMN = 6 };
 
-static int page_width(void)
+int mase_cli_page_width(void)
 {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_col > WIDTH)
@@ -22,7 +22,7 @@ static int page_width(void)
 /* Wrap text that starts in column `at`; further lines are indented; ends the line. */
 void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
 {
-    const int page = page_width();
+    const int page = mase_cli_page_width();
     bool first = true;
     while (*text) {
         const size_t n = strcspn(text, " ");
@@ -45,7 +45,7 @@ void mase_cli_wrap(struct mase_str *out, int indent, int at, const char *text)
 static void entry(struct mase_str *out, const char *term, const char *text)
 {
     const int width = 2 + (int)strlen(term);
-    const int column = page_width() < NARROW ? NARROW_TEXT_COLUMN : TEXT_COLUMN;
+    const int column = mase_cli_page_width() < NARROW ? NARROW_TEXT_COLUMN : TEXT_COLUMN;
     mase_str_printf(out, "  %s", term);
     if (width >= column - 1) {
         mase_str_addc(out, '\n');

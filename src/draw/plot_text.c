@@ -14,13 +14,14 @@
  */
 #include <mase/plot.h>
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "draw/chart_axis.h"
 
-enum { CELL_WIDTH = 8, CELL_HEIGHT = 16, LEAST_COLUMNS = 16, LEAST_ROWS = 4 };
+enum { CELL_WIDTH = 8, CELL_HEIGHT = 16, LEAST_COLUMNS = 16, LEAST_ROWS = 4, DASH = 4 };
 
 static const char *const marks[] = { "·", "●", "◆", "○", "+", "×" };
 enum { MARKS = sizeof marks / sizeof marks[0] };
@@ -52,12 +53,12 @@ static bool is_shown(const struct text_chart *c, const struct mase_plot_series *
     return mase_chart_axis_takes(&c->x, s->x[i]) && mase_chart_axis_takes(&c->y, s->y[i]);
 }
 
-/* A straight line of marks between two cells, one in each column. */
+/* A straight line of marks between two cells, one in each column; fewer of a dashed line. */
 static void mark_line(struct text_chart *c, int column, int row, int to_column, int to_row,
                       unsigned char mark)
 {
-    const int length = to_column - column;
-    for (int i = 1; i < length; i++) {
+    const int length = to_column - column, stride = c->p->series[mark - 1].dashed ? DASH : 1;
+    for (int i = stride; i < length; i += stride) {
         const double at = row + (double)(to_row - row) * i / length;
         c->cell[(int)lrint(at) * c->columns + column + i] = mark;
     }
@@ -219,8 +220,8 @@ void mase_plot_text(struct mase_str *out, const struct mase_plot *p, int columns
     mase_chart_axes_fit(&c.x, &c.y, p);
     lay_out(&c, columns, rows);
     c.cell = mase_xcalloc((size_t)c.rows * (size_t)c.columns);
-    for (int s = 0; s < p->count; s++)
-        mark_series(&c, &p->series[s], (unsigned char)(s % 255 + 1));
+    for (int s = 0; s < p->count && s < UCHAR_MAX; s++)
+        mark_series(&c, &p->series[s], (unsigned char)(s + 1));
     put_title(&c);
     put_rows(&c);
     put_rule(&c);

@@ -20,6 +20,7 @@
 
 #include "base/number.h"
 #include "cli/command/cmd_train.h"
+#include "cli/study_text.h"
 
 struct job {
     struct mase_cli *c;
@@ -434,6 +435,7 @@ static void print_tables(struct job *j)
         mase_sheets_line(s, "%s", info->notice);
     put_best(j);
     put_test(j);
+    mase_cli_put_study(j->c, &j->study);
     mase_sheets_set(s, "results", results(j));
     mase_sheets_end(s);
 }
