@@ -79,6 +79,25 @@ struct mase_plot_histogram {
 };
 void mase_plot_histogram(struct mase_str *out, const struct mase_plot_histogram *h);
 
+/* Points of many dimensions: upright axes side by side, and across them a line for each point. It
+ * is always part of a page, of class parallel. */
+struct mase_plot_dimension {
+    const char *name; /* what is behind the last '/' is a line of its own */
+    bool logarithmic;
+    const char *const *categories; /* names for 0, 1, 2 ...; NULL: numbers */
+    int category_count;
+};
+struct mase_plot_parallel {
+    const char *title; /* for screen readers, not drawn; may be NULL */
+    const struct mase_plot_dimension *dimension;
+    int dimensions;
+    const double *value; /* (points, dimensions); NaN: the line has a gap */
+    int64_t points;
+    const unsigned char
+        *shade; /* (points): the line has the class s<shade>; later ones are on top */
+};
+void mase_plot_parallel(struct mase_str *out, const struct mase_plot_parallel *p);
+
 /* The colour N of series s: its curve has the class cN, its points mN. */
 int mase_plot_colour(const struct mase_plot *p, int s);
 const char *mase_plot_dash(const struct mase_plot *p, int s); /* stroke-dasharray, or "" */

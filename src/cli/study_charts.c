@@ -137,12 +137,13 @@ static struct mase_plot_series baseline_level(struct mase_arena *a, const struct
 }
 
 struct mase_plot mase_cli_front_chart(struct mase_arena *a, const struct mase_study *s, int x,
-                                      int y)
+                                      int y, bool joined)
 {
     struct mase_plot_series *series = mase_new_array(a, struct mase_plot_series, 3);
     const char *to_right = mase_search_label(a, s, x), *up = mase_search_label(a, s, y);
     series[0] = trial_points(a, s, x, y);
     series[1] = front_points(a, s, x, y);
+    series[1].points = !joined;
     series[2] = baseline_level(a, s, &series[0], x, y);
     return (struct mase_plot){ .title = mase_arena_printf(a, "%s over %s", up, to_right),
                                .x_label = to_right,

@@ -14,9 +14,9 @@
 const char *mase_cli_study_states(struct mase_arena *a, const struct mase_study *s);
 
 /* Trials by two objectives: all that are complete, the front with its error bars, and the network
- * before the search. Objective x lies to the right. */
+ * before the search. Objective x lies to the right. joined: a line goes through the front. */
 struct mase_plot mase_cli_front_chart(struct mase_arena *a, const struct mase_study *s, int x,
-                                      int y);
+                                      int y, bool joined);
 /* The values of complete trials in an objective, and the best so far. */
 struct mase_plot mase_cli_course_chart(struct mase_arena *a, const struct mase_study *s,
                                        int objective);

@@ -35,7 +35,7 @@ static void put_charts(struct mase_cli *c, const struct mase_study *s)
     }
     for (int y = 0; y < s->objectives; y++)
         for (int x = y + 1; x < s->objectives && pairs < MOST_PAIRS; x++, pairs++) {
-            const struct mase_plot p = mase_cli_front_chart(&c->arena, s, x, y);
+            const struct mase_plot p = mase_cli_front_chart(&c->arena, s, x, y, false);
             put_chart(c, &p);
         }
 }

@@ -47,15 +47,19 @@ static double spread_in(const struct mase_value *user, const char *name)
     return spread;
 }
 
+double mase_search_scale(const struct mase_study *s, int objective)
+{
+    double scale = NAN;
+    for (int64_t i = 0; i < s->trials && isnan(scale); i++)
+        scale = scale_in(s->trial[i].user, s->objective[objective].name);
+    return isnan(scale) || fabs(scale - 1) < 1e-9 ? 1 : scale;
+}
+
 const char *mase_search_label(struct mase_arena *a, const struct mase_study *s, int objective)
 {
     const char *name = s->objective[objective].name;
-    double scale = NAN;
-    for (int64_t i = 0; i < s->trials && isnan(scale); i++)
-        scale = scale_in(s->trial[i].user, name);
-    if (isnan(scale) || fabs(scale - 1) < 1e-9)
-        return name;
-    return mase_arena_printf(a, "%.6g x %s", scale, name);
+    const double scale = mase_search_scale(s, objective);
+    return scale == 1 ? name : mase_arena_printf(a, "%.6g x %s", scale, name);
 }
 
 double mase_search_spread(const struct mase_study *s, const struct mase_trial *t, int objective)

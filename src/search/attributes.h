@@ -9,6 +9,8 @@
 
 #include <mase/study.h>
 
+/* What the search multiplied an objective's metric by; 1 where that is not known. */
+double mase_search_scale(const struct mase_study *s, int objective);
 /* "accuracy"; "0.2 x average_bitwidth" where the search scaled it. Allocated in a. */
 const char *mase_search_label(struct mase_arena *a, const struct mase_study *s, int objective);
 /* The standard error of an objective's value; NaN: not known. */

@@ -27,11 +27,14 @@ static void legend(struct mase_str *out, const struct mase_plot *p)
     mase_str_add(out, "<p class=\"legend\">");
     for (int i = 0; i < p->count; i++) {
         const char *dash = *mase_plot_dash(p, i) ? " stroke-dasharray=\"7 4\"" : "";
-        mase_str_printf(out,
-                        "<span><svg class=\"plot key\" viewBox=\"0 0 22 8\" width=\"22\" "
-                        "height=\"8\" aria-hidden=\"true\"><path class=\"line c%d\"%s "
-                        "d=\"M0 4H22\"/></svg>",
-                        mase_plot_colour(p, i), dash);
+        mase_str_add(out, "<span><svg class=\"plot key\" viewBox=\"0 0 22 8\" width=\"22\" "
+                          "height=\"8\" aria-hidden=\"true\">");
+        if (p->series[i].points)
+            mase_str_printf(out, "<circle class=\"m%d\" r=\"3\" cx=\"11\" cy=\"4\"/></svg>",
+                            mase_plot_colour(p, i));
+        else
+            mase_str_printf(out, "<path class=\"line c%d\"%s d=\"M0 4H22\"/></svg>",
+                            mase_plot_colour(p, i), dash);
         mase_markup_add(out, p->series[i].name);
         mase_str_add(out, "</span>\n");
     }

@@ -229,7 +229,7 @@ static enum mase_status find_records(struct mase_report *r, struct mase_err *err
     if (!mase_is_file(run) && !mase_is_file(test))
         return mase_fail_in(err, MASE_EVALUE, r->dir,
                             "is not the folder of a run: it has no run.json. ch train, transform, "
-                            "test and sweep make such folders, mase_output/PROJECT");
+                            "test, sweep and search make such folders, mase_output/PROJECT");
     if (mase_is_file(run))
         MASE_TRY(mase_json_read(&r->run, r->arena, run, err));
     if (mase_is_file(test))
@@ -240,7 +240,7 @@ static enum mase_status find_records(struct mase_report *r, struct mase_err *err
 
 enum mase_status mase_report_read_record(struct mase_report *r, struct mase_err *err)
 {
-    static const char *const actions[] = { "train", "transform", "test", "sweep" };
+    static const char *const actions[] = { "train", "transform", "test", "sweep", "search" };
     MASE_TRY(find_records(r, err));
     MASE_TRY(check_record(r->run, err));
     if (r->test)
@@ -248,12 +248,12 @@ enum mase_status mase_report_read_record(struct mase_report *r, struct mase_err 
     r->action = mase_report_text(r, "action");
     r->model = mase_report_text(r, "model.name");
     bool known = false;
-    for (int i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
         known = known || mase_streq(actions[i], r->action);
     if (!known)
         return mase_fail_at(err, MASE_EVALUE, mase_report_value(r, "action")->at,
                             "'%s' is no action that reports are made of: train, transform, test, "
-                            "sweep",
+                            "sweep, search",
                             r->action);
     MASE_TRY(read_data(r, err));
     return restore_options(r, err);

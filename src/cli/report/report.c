@@ -12,6 +12,7 @@ static enum mase_status read_all(struct mase_report *r, struct mase_err *err)
     MASE_TRY(mase_report_read_metrics(r, err));
     MASE_TRY(mase_report_read_bits(r, err));
     MASE_TRY(mase_report_read_sweep(r, err));
+    MASE_TRY(mase_report_read_search(r, err));
     MASE_TRY(mase_report_read_networks(r, err));
     MASE_TRY(mase_report_read_costs(r, err));
     return mase_report_measure(r, err);
@@ -43,6 +44,8 @@ enum mase_status mase_cli_report(struct mase_cli *c, struct mase_err *err)
     if (!st)
         st = write_page(&r, err);
     mase_cli_samples_close(&r.samples);
+    if (r.study)
+        mase_study_release(r.study);
     mase_graph_free(r.before);
     mase_graph_free(r.graph);
     return st;

@@ -10,6 +10,7 @@
 #define MASE_CLI_REPORT_H
 
 #include <mase/plot.h>
+#include <mase/study.h>
 #include <mase/sweep.h>
 
 #include "cli/command/cmd_train.h"
@@ -79,6 +80,9 @@ struct mase_report {
     int bit_rows;
     struct mase_sweep *sweep; /* NULL: no sweep */
 
+    /* section_search.c */
+    struct mase_study *study; /* owned; NULL: the run is no search */
+
     const char **notes; /* notes about what could not be shown */
     int note_count, note_cap;
 };
@@ -102,6 +106,11 @@ enum mase_status mase_report_read_metrics(struct mase_report *r,
                                           struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_bits(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_sweep(struct mase_report *r,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* The study that a search kept; or one of a file of its own. */
+enum mase_status mase_report_read_search(struct mase_report *r,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+enum mase_status mase_report_open_study(struct mase_report *r, const char *path,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Run count_flops on both networks. */
 enum mase_status mase_report_read_costs(struct mase_report *r,

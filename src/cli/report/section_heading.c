@@ -6,14 +6,15 @@
 
 #include "cli/report/html.h"
 #include "cli/report/report.h"
+#include "search/attributes.h"
+#include "study/study_statistics.h"
 
 static const struct {
     const char *action, *kind;
 } kinds[] = {
-    { "train", "Training" },
-    { "transform", "Transformation" },
-    { "test", "Test" },
-    { "sweep", "Sweep" },
+    { "train", "Training" }, { "transform", "Transformation" },
+    { "test", "Test" },      { "sweep", "Sweep" },
+    { "search", "Search" },
 };
 
 const char *mase_report_title(const struct mase_report *r)
@@ -191,6 +192,10 @@ static void test_tile(struct mase_str *out, const struct mase_report *r)
     } else if (!isnan(t->e.accuracy_error)) {
         mase_str_printf(&detail, "± %.2f %%", 100 * t->e.accuracy_error);
     }
+    if (r->study && !detail.len)
+        mase_str_add(&detail, "before the search");
+    else if (r->study)
+        mase_str_add(&detail, ", before the search");
     const char *label = mase_streq(t->split, "all")
                             ? mase_arena_printf(r->arena, "%s, all rows", task->score_title)
                             : mase_arena_printf(r->arena, "Test %s", task->score_title);
@@ -219,6 +224,24 @@ static void sweep_tiles(struct mase_str *out, const struct mase_report *r)
     mase_str_release(&text);
 }
 
+static void search_tiles(struct mase_str *out, const struct mase_report *r)
+{
+    const struct mase_study *s = r->study;
+    double *best = mase_new_array(r->arena, double, (size_t)s->trials);
+    tile_open(out, "Trials");
+    mase_html_count(out, s->trials);
+    tile_close(out, NULL);
+    for (int k = 0; k < s->objectives && s->trials; k++) {
+        mase_study_best_so_far(best, s, k);
+        if (isnan(best[s->trials - 1]))
+            continue;
+        tile_open(out, mase_arena_printf(r->arena, "Best %s", mase_search_label(r->arena, s, k)));
+        mase_str_printf(out, "%.4g", best[s->trials - 1]);
+        tile_close(out, s->objective[k].direction == MASE_MAXIMIZE ? "the more, the better"
+                                                                   : "the less, the better");
+    }
+}
+
 static void put_tiles(struct mase_str *out, const struct mase_report *r)
 {
     mase_str_add(out, "<dl class=\"tiles\">\n");
@@ -226,6 +249,8 @@ static void put_tiles(struct mase_str *out, const struct mase_report *r)
         training_tiles(out, r);
     if (r->sweep)
         sweep_tiles(out, r);
+    if (r->study)
+        search_tiles(out, r);
     test_tile(out, r);
     tile_cost(out, r, "Parameters", "params", NULL);
     tile_cost(out, r, "MACs", "macs", "for one sample");

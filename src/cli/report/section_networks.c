@@ -5,6 +5,7 @@
  *     train       the checkpoint with the lowest validation loss
  *     transform   the graph that was saved; before: the model, with the weights it was given
  *     test        the model with the weights that were tested
+ *     search      the network that the trials began with
  *     sweep       the model alone: every configuration had weights of its own
  */
 #include <mase/file.h>
@@ -206,7 +207,7 @@ enum mase_status mase_report_read_networks(struct mase_report *r, struct mase_er
         st = after_training(r, err);
     else if (mase_streq(r->action, "transform"))
         st = after_transforms(r, err);
-    else if (mase_streq(r->action, "test"))
+    else if (mase_streq(r->action, "test") || mase_streq(r->action, "search"))
         st = open_initial(&r->graph, &r->weights, r, err);
     else
         st = open_model(&r->graph, r, err);

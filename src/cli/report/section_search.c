@@ -1,0 +1,183 @@
+/*
+ * section_search.c - the study of a search: how its trials ended, their front, their course, and
+ * the best as a table, with what they came to on the test split.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <mase/file.h>
+
+#include "cli/report/html.h"
+#include "cli/report/report.h"
+#include "cli/study_charts.h"
+#include "search/attributes.h"
+#include "study/study_statistics.h"
+
+enum { MOST_FAILURES = 20 };
+
+/* ---- reading ---- */
+
+/* The one study of a store; of several none is meant more than another. */
+static enum mase_status read_only_study(struct mase_report *r, struct mase_store *store,
+                                        const char *path, struct mase_err *err)
+{
+    const char *const *names;
+    int count;
+    MASE_TRY(mase_store_list(store, r->arena, &names, &count, err));
+    if (count != 1)
+        return mase_fail_in(err, MASE_EVALUE, path, "holds %d studies, expected one", count);
+    r->study = mase_new(r->arena, struct mase_study);
+    return mase_store_read(store, r->study, names[0], err);
+}
+
+enum mase_status mase_report_open_study(struct mase_report *r, const char *path,
+                                        struct mase_err *err)
+{
+    struct mase_store *store;
+    MASE_TRY(mase_store_open(&store, path, MASE_STORE_READ, err));
+    const enum mase_status st = read_only_study(r, store, path, err);
+    mase_store_close(store);
+    return st;
+}
+
+enum mase_status mase_report_read_search(struct mase_report *r, struct mase_err *err)
+{
+    const char *path = mase_report_path(r, "software/search_ckpts/study.db");
+    if (!mase_streq(r->action, "search"))
+        return MASE_OK;
+    if (mase_is_file(path))
+        return mase_report_open_study(r, path, err);
+    mase_report_note(r, "the trials are not shown: %s is gone", path);
+    return MASE_OK;
+}
+
+/* ---- charts ---- */
+
+static void put_chart(struct mase_str *out, struct mase_plot p)
+{
+    p.embedded = true;
+    mase_report_chart(out, &p);
+}
+
+static void put_charts(struct mase_str *out, const struct mase_report *r)
+{
+    const struct mase_study *s = r->study;
+    mase_str_add(out, "<div class=\"charts trials\">\n");
+    for (int y = 0; y < s->objectives; y++)
+        for (int x = y + 1; x < s->objectives; x++)
+            put_chart(out, mase_cli_front_chart(r->arena, s, x, y, true));
+    for (int i = 0; i < s->objectives; i++)
+        put_chart(out, mase_cli_course_chart(r->arena, s, i));
+    mase_str_add(out, "</div>\n");
+}
+
+/* ---- the best ---- */
+
+/* What run.json has of a trial: its row, or NULL. */
+static const struct mase_value *record_of(const struct mase_report *r, int64_t number)
+{
+    const struct mase_value *best = mase_report_value(r, "results.best");
+    for (int i = 0; best && best->kind == MASE_LIST && i < best->count; i++)
+        if (mase_report_real(best->items[i], "number") == (double)number)
+            return best->items[i];
+    return NULL;
+}
+
+static void put_value(struct mase_str *out, const struct mase_study *s, const struct mase_trial *t,
+                      int objective)
+{
+    const double spread = mase_search_spread(s, t, objective);
+    mase_str_printf(out, "<td class=\"n\" data-v=\"%.17g\">%.5g", t->value[objective],
+                    t->value[objective]);
+    if (!isnan(spread))
+        mase_str_printf(out, " ± %.1g", spread);
+    mase_str_add(out, "</td>");
+}
+
+static void best_row(struct mase_str *out, const struct mase_report *r, int64_t index,
+                     const char *score)
+{
+    const struct mase_trial *t = &r->study->trial[index];
+    const struct mase_value *record = record_of(r, index);
+    mase_html_row(out, NULL, NULL, mase_arena_printf(r->arena, "%lld", (long long)t->number));
+    for (int i = 0; i < r->study->objectives; i++)
+        put_value(out, r->study, t, i);
+    if (score)
+        mase_html_cell_real(out, mase_report_real(record, score), 4);
+    mase_html_row_end(out);
+}
+
+static void put_best(struct mase_str *out, const struct mase_report *r)
+{
+    const struct mase_study *s = r->study;
+    struct mase_html_column *column =
+        mase_new_array(r->arena, struct mase_html_column, (size_t)s->objectives + 2);
+    int64_t *front;
+    const int count = mase_cli_front(&front, r->arena, s);
+    const char *score = mase_arena_printf(r->arena, "test_%s", mase_report_task(r)->score);
+    const bool tested = count && record_of(r, front[0]);
+    if (!count)
+        return;
+    column[0] = (struct mase_html_column){ "Trial", NULL, true };
+    for (int i = 0; i < s->objectives; i++)
+        column[1 + i] = (struct mase_html_column){ mase_search_label(r->arena, s, i),
+                                                   s->objective[i].direction == MASE_MAXIMIZE
+                                                       ? "the more, the better"
+                                                       : "the less, the better",
+                                                   false };
+    column[1 + s->objectives] =
+        (struct mase_html_column){ mase_arena_printf(r->arena, "Test %s",
+                                                     mase_report_task(r)->score_title),
+                                   "on rows that no trial was chosen by", false };
+    mase_html_element(out, "h3", NULL, s->objectives > 1 ? "The front" : "The best");
+    mase_html_table(out, "The best trials", column, s->objectives + 1 + tested);
+    for (int i = 0; i < count; i++)
+        best_row(out, r, front[i], tested ? score : NULL);
+    mase_html_table_end(out, false);
+}
+
+/* ---- trials that failed ---- */
+
+static void put_failures(struct mase_str *out, const struct mase_report *r)
+{
+    static const struct mase_html_column column[] = { { "Trial", NULL, true },
+                                                      { "Why", NULL, true } };
+    int64_t count[MASE_TRIAL_STATES], shown = 0;
+    mase_study_count_states(count, r->study);
+    if (!count[MASE_TRIAL_FAIL])
+        return;
+    mase_html_element(out, "h3", NULL,
+                      count[MASE_TRIAL_FAIL] > MOST_FAILURES
+                          ? mase_arena_printf(r->arena, "The first %d that failed", MOST_FAILURES)
+                          : "Failed");
+    mase_html_table(out, "Trials that failed", column, 2);
+    for (int64_t i = 0; i < r->study->trials && shown < MOST_FAILURES; i++) {
+        const struct mase_trial *t = &r->study->trial[i];
+        const struct mase_value *why = mase_value_get(t->user, "failure");
+        if (t->state != MASE_TRIAL_FAIL)
+            continue;
+        mase_html_row(out, NULL, NULL, mase_arena_printf(r->arena, "%lld", (long long)t->number));
+        mase_html_cell(out, why && why->kind == MASE_STRING ? why->s : "no reason is known");
+        mase_html_row_end(out);
+        shown++;
+    }
+    mase_html_table_end(out, false);
+}
+
+/* ---- the section ---- */
+
+bool mase_report_has_search(const struct mase_report *r)
+{
+    return r->study != NULL;
+}
+
+void mase_report_search(struct mase_str *out, const struct mase_report *r)
+{
+    const char *states = mase_cli_study_states(r->arena, r->study);
+    mase_html_element(out, "p", NULL, mase_arena_printf(r->arena, "%s.", states));
+    if (!r->study->trials)
+        return;
+    put_charts(out, r);
+    put_best(out, r);
+    put_failures(out, r);
+}
