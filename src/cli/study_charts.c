@@ -96,8 +96,8 @@ static bool any_number(const double *x, int64_t n)
     return false;
 }
 
-static struct mase_plot_series front_points(struct mase_arena *a, const struct mase_study *s, int x,
-                                            int y)
+struct mase_plot_series mase_cli_front_series(struct mase_arena *a, const struct mase_study *s,
+                                              int x, int y, const char *name)
 {
     int64_t *index = mase_new_array(a, int64_t, (size_t)s->trials);
     const int64_t n = mase_study_pair_front(index, s, x, y);
@@ -109,7 +109,9 @@ static struct mase_plot_series front_points(struct mase_arena *a, const struct m
         add_point(&p, t->value[x], t->value[y]);
     }
     p.spread = any_number(spread, n) ? spread : NULL;
-    return marks("front", &p, MASE_COLOUR_TRAINING);
+    struct mase_plot_series series = marks(name, &p, MASE_COLOUR_TRAINING);
+    series.points = false;
+    return series;
 }
 
 /* The network before the search lies mostly far to the right, where it would leave little room for
@@ -142,7 +144,7 @@ struct mase_plot mase_cli_front_chart(struct mase_arena *a, const struct mase_st
     struct mase_plot_series *series = mase_new_array(a, struct mase_plot_series, 3);
     const char *to_right = mase_search_label(a, s, x), *up = mase_search_label(a, s, y);
     series[0] = trial_points(a, s, x, y);
-    series[1] = front_points(a, s, x, y);
+    series[1] = mase_cli_front_series(a, s, x, y, "front");
     series[1].points = !joined;
     series[2] = baseline_level(a, s, &series[0], x, y);
     return (struct mase_plot){ .title = mase_arena_printf(a, "%s over %s", up, to_right),
@@ -154,8 +156,8 @@ struct mase_plot mase_cli_front_chart(struct mase_arena *a, const struct mase_st
 /* ---- the course ---- */
 
 /* A flight of stairs: a step wherever a trial was better than all before. */
-static struct mase_plot_series best_so_far(struct mase_arena *a, const struct mase_study *s,
-                                           int objective)
+struct mase_plot_series mase_cli_course_series(struct mase_arena *a, const struct mase_study *s,
+                                               int objective, const char *name)
 {
     double *best = mase_new_array(a, double, (size_t)s->trials);
     struct points p = new_points(a, 2 * s->trials);
@@ -168,7 +170,7 @@ static struct mase_plot_series best_so_far(struct mase_arena *a, const struct ma
         add_point(&p, (double)i, best[i]);
     }
     return (struct mase_plot_series){
-        .name = "best so far", .x = p.x, .y = p.y, .n = p.n, .colour = MASE_COLOUR_TRAINING
+        .name = name, .x = p.x, .y = p.y, .n = p.n, .colour = MASE_COLOUR_TRAINING
     };
 }
 
@@ -177,7 +179,7 @@ struct mase_plot mase_cli_course_chart(struct mase_arena *a, const struct mase_s
 {
     struct mase_plot_series *series = mase_new_array(a, struct mase_plot_series, 2);
     series[0] = trial_points(a, s, -1, objective);
-    series[1] = best_so_far(a, s, objective);
+    series[1] = mase_cli_course_series(a, s, objective, "best so far");
     return (struct mase_plot){ .title = mase_search_label(a, s, objective),
                                .x_label = "trial",
                                .series = series,

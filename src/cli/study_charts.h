@@ -17,6 +17,11 @@ const char *mase_cli_study_states(struct mase_arena *a, const struct mase_study 
  * before the search. Objective x lies to the right. joined: a line goes through the front. */
 struct mase_plot mase_cli_front_chart(struct mase_arena *a, const struct mase_study *s, int x,
                                       int y, bool joined);
+/* That front alone, joined; and the best so far alone. */
+struct mase_plot_series mase_cli_front_series(struct mase_arena *a, const struct mase_study *s,
+                                              int x, int y, const char *name);
+struct mase_plot_series mase_cli_course_series(struct mase_arena *a, const struct mase_study *s,
+                                               int objective, const char *name);
 /* The values of complete trials in an objective, and the best so far. */
 struct mase_plot mase_cli_course_chart(struct mase_arena *a, const struct mase_study *s,
                                        int objective);

@@ -77,7 +77,7 @@ static void put_hash(struct mase_str *out, const struct mase_str *text)
     mase_str_add(out, "='");
 }
 
-static void put_head(struct mase_str *out, const struct mase_report *r, const struct mase_str *css,
+static void put_head(struct mase_str *out, const char *title, const struct mase_str *css,
                      const struct mase_str *js)
 {
     mase_str_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -90,7 +90,7 @@ static void put_head(struct mase_str *out, const struct mase_report *r, const st
                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                       "<meta name=\"color-scheme\" content=\"light dark\">\n"
                       "<meta name=\"generator\" content=\"ch " MASE_VERSION "\">\n");
-    mase_html_element(out, "title", NULL, mase_report_title(r));
+    mase_html_element(out, "title", NULL, title);
     mase_str_add(out, "<style>");
     mase_str_add(out, mase_str_text(css));
     mase_str_add(out, "</style>\n</head>\n");
@@ -124,22 +124,41 @@ static void put_sections(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "</main>\n");
 }
 
-void mase_report_page(struct mase_str *out, const struct mase_report *r)
+void mase_report_put_run(struct mase_str *out, const void *data)
+{
+    mase_report_heading(out, data);
+    put_contents(out, data);
+    put_sections(out, data);
+}
+
+static void put_page(struct mase_str *out, const char *title, mase_report_body_fn *body,
+                     const void *data)
 {
     struct mase_str css = { 0 }, js = { 0 };
     mase_str_add(&css, mase_report_css);
     mase_plot_css(&css, ".plot ");
     mase_draw_style(&css);
     mase_str_add(&js, mase_report_js);
-    put_head(out, r, &css, &js);
+    put_head(out, title, &css, &js);
     mase_str_add(out, "<body>\n");
-    mase_report_heading(out, r);
-    put_contents(out, r);
-    put_sections(out, r);
+    body(out, data);
     mase_str_add(out, "<footer><p>Written by ch " MASE_VERSION
                       ". This page is one file and loads nothing.</p></footer>\n<script>");
     mase_str_add(out, mase_str_text(&js));
     mase_str_add(out, "</script>\n</body>\n</html>\n");
     mase_str_release(&css);
     mase_str_release(&js);
+}
+
+enum mase_status mase_report_write(struct mase_cli *c, const char *path, const char *title,
+                                   mase_report_body_fn *body, const void *data,
+                                   struct mase_err *err)
+{
+    struct mase_str page = { 0 };
+    put_page(&page, title, body, data);
+    const enum mase_status st = mase_file_write(path, page.data, page.len, err);
+    mase_str_release(&page);
+    if (!st)
+        mase_sheets_line(&c->sheets, "%s", path);
+    return st;
 }

@@ -261,6 +261,6 @@ enum mase_status mase_report_read_record(struct mase_report *r, struct mase_err 
 
 const struct mase_task *mase_report_task(const struct mase_report *r)
 {
-    const struct mase_task *task = mase_cli_task(r->c);
+    const struct mase_task *task = r->task ? r->task : mase_cli_task(r->c);
     return task ? task : mase_tasks;
 }

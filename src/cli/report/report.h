@@ -58,6 +58,7 @@ struct mase_report {
     struct mase_data_info data;
     const char *notice; /* notice about the data, or NULL */
     bool simulated;
+    const struct mase_task *task; /* NULL: that of the options in force */
 
     /* section_networks.c */
     struct mase_graph *graph;  /* network of the page; owned; NULL: could not be opened */
@@ -143,7 +144,43 @@ enum mase_status mase_report_expect_number(double *x, const struct mase_value *o
 /* A score for people: 71.20 %, 0.8974. */
 void mase_report_score(struct mase_str *out, const struct mase_task *task, double score);
 
+/* ---- several runs ---- */
+
+enum { MASE_REPORT_NUMBERS = 12, MASE_REPORT_RUNS = 16 };
+
+/* A number of a run that matters: "test accuracy". */
+struct mase_report_number {
+    const char *name;
+    double value, error; /* error: NaN where it has none */
+    bool is_share;
+};
+/* At most MASE_REPORT_NUMBERS; returns how many. */
+int mase_report_numbers(struct mase_report_number *out, const struct mase_report *r);
+void mase_report_put_number(struct mase_str *out, const struct mase_report_number *n);
+
+/* Read what lies in the folder, or the file of a study: neither networks nor data. */
+enum mase_status mase_report_read_brief(struct mase_report *r,
+                                        struct mase_err *err) MASE_MUST_CHECK;
+/* A column of the metrics over epochs. */
+struct mase_plot_series mase_report_curve(const struct mase_report *r, const char *name, int colour,
+                                          const double *column);
+
+/* compare_runs.c: a page of all operands. */
+enum mase_status mase_report_compare(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* project_index.c: a page of the projects in a folder; is it one of projects? */
+bool mase_report_is_index(struct mase_arena *a, const char *dir);
+enum mase_status mase_report_index(struct mase_cli *c, const char *dir,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- write the page ---- */
+
+/* Write a page: its title, and what makes its body out of data; say where it is. */
+typedef void mase_report_body_fn(struct mase_str *out, const void *data);
+enum mase_status mase_report_write(struct mase_cli *c, const char *path, const char *title,
+                                   mase_report_body_fn *body, const void *data,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+/* The body of the page of a run: data is a struct mase_report. */
+void mase_report_put_run(struct mase_str *out, const void *data);
 
 struct mase_report_section {
     const char *id, *title;
@@ -155,12 +192,12 @@ struct mase_report_section {
     void mase_report_##name(struct mase_str *out, const struct mase_report *r);
 #include "cli/report/sections.def"
 
-/* The whole document. */
-void mase_report_page(struct mase_str *out, const struct mase_report *r);
 /* Title, notice and main results, above the sections. */
 void mase_report_heading(struct mase_str *out, const struct mase_report *r);
 /* A chart with title and legend, and a line for the values under the pointer. */
 void mase_report_chart(struct mase_str *out, const struct mase_plot *p);
+/* "2026-11-15T12:56:12Z" as "2026-11-15 12:56 UTC"; other texts are unchanged. */
+const char *mase_report_time(struct mase_arena *a, const char *iso);
 /* "jsc-s on jsc" */
 const char *mase_report_title(const struct mase_report *r);
 

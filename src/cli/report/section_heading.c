@@ -19,13 +19,13 @@ static const struct {
 
 const char *mase_report_title(const struct mase_report *r)
 {
-    return mase_arena_printf(r->arena, "%s on %s", r->model, r->data.name);
+    return r->data.name ? mase_arena_printf(r->arena, "%s on %s", r->model, r->data.name)
+                        : r->model;
 }
 
 /* ---- the first lines ---- */
 
-/* "2026-11-15T12:56:12Z" as "2026-11-15 12:56 UTC"; other texts are unchanged. */
-static const char *readable_time(struct mase_arena *a, const char *iso)
+const char *mase_report_time(struct mase_arena *a, const char *iso)
 {
     if (strlen(iso) != 20 || iso[10] != 'T' || iso[19] != 'Z')
         return iso;
@@ -50,7 +50,7 @@ static void put_when(struct mase_str *out, const struct mase_report *r)
     mase_str_add(out, "<p class=\"when\">");
     if (finished) {
         mase_str_add(out, "<span>");
-        mase_markup_add(out, readable_time(r->arena, finished));
+        mase_markup_add(out, mase_report_time(r->arena, finished));
         mase_str_add(out, "</span> ");
     }
     if (seconds >= 0) {
@@ -281,8 +281,10 @@ void mase_report_heading(struct mase_str *out, const struct mase_report *r)
         if (mase_streq(kinds[i].action, r->action))
             mase_html_element(out, "p", "kind", kinds[i].kind);
     mase_html_element(out, "h1", NULL, mase_report_title(r));
-    put_when(out, r);
-    put_data(out, r);
+    if (r->run) {
+        put_when(out, r);
+        put_data(out, r);
+    }
     put_formats(out, r);
     if (r->notice) {
         mase_str_printf(out, "<p class=\"notice\" role=\"note\"><strong>%s:</strong> ",

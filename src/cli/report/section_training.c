@@ -152,8 +152,8 @@ static double steps_per_epoch(const struct mase_report_metrics *m)
 }
 
 /* Rows that have a number in this column, against epochs; averaged if there are many. */
-static struct mase_plot_series curve(const struct mase_report *r, const char *name, int colour,
-                                     const double *column)
+struct mase_plot_series mase_report_curve(const struct mase_report *r, const char *name, int colour,
+                                          const double *column)
 {
     const struct mase_report_metrics *m = r->metrics;
     const double each = steps_per_epoch(m);
@@ -201,16 +201,16 @@ void mase_report_training(struct mase_str *out, const struct mase_report *r)
     const struct mase_report_metrics *m = r->metrics;
     const bool by_epochs = steps_per_epoch(m) > 0;
     const struct mase_plot_series loss[] = {
-        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_loss),
-        curve(r, "training", MASE_COLOUR_TRAINING, m->train_loss),
-        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_loss_step)
+        mase_report_curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_loss),
+        mase_report_curve(r, "training", MASE_COLOUR_TRAINING, m->train_loss),
+        mase_report_curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_loss_step)
     };
     const struct mase_plot_series score[] = {
-        curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_score),
-        curve(r, "training", MASE_COLOUR_TRAINING, m->train_score),
-        curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_score_step)
+        mase_report_curve(r, "validation", MASE_COLOUR_VALIDATION, m->val_score),
+        mase_report_curve(r, "training", MASE_COLOUR_TRAINING, m->train_score),
+        mase_report_curve(r, "training, by step", MASE_COLOUR_STEPS, m->train_score_step)
     };
-    const struct mase_plot_series rate = curve(r, "learning rate", 0, m->rate);
+    const struct mase_plot_series rate = mase_report_curve(r, "learning rate", 0, m->rate);
     mase_str_add(out, "<div class=\"charts training\">\n");
     curves(out, "Loss", loss, 3, by_epochs);
     curves(out, mase_cli_capital(r->arena, mase_report_task(r)->score_title), score, 3, by_epochs);
