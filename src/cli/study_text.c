@@ -8,6 +8,7 @@
 
 #include "cli/study_charts.h"
 #include "search/attributes.h"
+#include "study/study_statistics.h"
 
 enum {
     ROWS = 14,      /* of a chart */
@@ -111,8 +112,12 @@ static void put_bits(struct mase_cli *c, const struct mase_study *s)
 
 void mase_cli_put_study(struct mase_cli *c, const struct mase_study *s)
 {
+    int64_t count[MASE_TRIAL_STATES];
+    mase_study_count_states(count, s);
     mase_sheets_say(&c->sheets, "\n%s\n", mase_cli_study_states(&c->arena, s));
-    put_charts(c, s);
-    put_importance(c, s);
+    if (count[MASE_TRIAL_COMPLETE])
+        put_charts(c, s);
+    if (count[MASE_TRIAL_COMPLETE] > 1)
+        put_importance(c, s);
     put_bits(c, s);
 }

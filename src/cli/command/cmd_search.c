@@ -309,6 +309,12 @@ static enum mase_status finish_best(struct job *j, struct mase_err *err)
     return MASE_OK;
 }
 
+/* A server by its address, a file by its whole path. */
+static const char *where(const struct job *j)
+{
+    return strstr(j->storage, "://") ? j->storage : mase_path_absolute(&j->c->arena, j->storage);
+}
+
 static struct mase_value *results(const struct job *j)
 {
     struct mase_arena *a = &j->c->arena;
@@ -316,6 +322,9 @@ static struct mase_value *results(const struct job *j)
     char hash[65];
     mase_study_hash(hash, &j->study);
     mase_value_set(a, v, "trials", mase_value_int(a, j->study.trials));
+    mase_value_set(a, v, "study", mase_value_string(a, j->study.name));
+    if (mase_cli_text(j->c, MASE_CLI_storage))
+        mase_value_set(a, v, "storage", mase_value_string(a, where(j)));
     mase_value_set(a, v, "study_hash", mase_value_string(a, hash));
     for (int64_t i = 0; i < j->best_count; i++) {
         const struct mase_trial *t = &j->study.trial[j->best[i]];

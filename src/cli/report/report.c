@@ -18,7 +18,7 @@ static bool is_study(const char *path)
 
 static enum mase_status read_study(struct mase_report *r, struct mase_err *err)
 {
-    MASE_TRY(mase_report_open_study(r, r->dir, err));
+    MASE_TRY(mase_report_open_study(r, r->dir, NULL, err));
     r->action = "search";
     r->model = r->study->name;
     return MASE_OK;

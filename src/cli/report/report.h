@@ -108,10 +108,10 @@ enum mase_status mase_report_read_metrics(struct mase_report *r,
 enum mase_status mase_report_read_bits(struct mase_report *r, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_report_read_sweep(struct mase_report *r,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* The study that a search kept; or one of a file of its own. */
+/* The study that a search kept; or one of a file: the only one where name is NULL. */
 enum mase_status mase_report_read_search(struct mase_report *r,
                                          struct mase_err *err) MASE_MUST_CHECK;
-enum mase_status mase_report_open_study(struct mase_report *r, const char *path,
+enum mase_status mase_report_open_study(struct mase_report *r, const char *path, const char *name,
                                         struct mase_err *err) MASE_MUST_CHECK;
 /* Run count_flops on both networks. */
 enum mase_status mase_report_read_costs(struct mase_report *r,

@@ -17,37 +17,69 @@ enum { MOST_FAILURES = 20 };
 
 /* ---- reading ---- */
 
-/* The one study of a store; of several none is meant more than another. */
-static enum mase_status read_only_study(struct mase_report *r, struct mase_store *store,
-                                        const char *path, struct mase_err *err)
+static const char *list_names(struct mase_arena *a, const char *const *names, int count)
+{
+    struct mase_str text = { 0 };
+    for (int i = 0; i < count; i++)
+        mase_str_printf(&text, "%s%s", i ? ", " : "", names[i]);
+    const char *copy = mase_arena_strdup(a, mase_str_text(&text));
+    mase_str_release(&text);
+    return copy;
+}
+
+/* The study of this name; without one, the only study. */
+static enum mase_status choose_study(const char **name, struct mase_report *r,
+                                     struct mase_store *store, const char *path,
+                                     struct mase_err *err)
 {
     const char *const *names;
     int count;
     MASE_TRY(mase_store_list(store, r->arena, &names, &count, err));
+    for (int i = 0; i < count && *name; i++)
+        if (mase_streq(names[i], *name))
+            return MASE_OK;
+    if (*name)
+        return mase_fail_in(err, MASE_EVALUE, path, "holds no study '%s', but: %s", *name,
+                            list_names(r->arena, names, count));
     if (count != 1)
-        return mase_fail_in(err, MASE_EVALUE, path, "holds %d studies, expected one", count);
-    r->study = mase_new(r->arena, struct mase_study);
-    return mase_store_read(store, r->study, names[0], err);
+        return mase_fail_in(err, MASE_EVALUE, path, "holds %d studies, expected one%s%s", count,
+                            count ? ": " : "", list_names(r->arena, names, count));
+    *name = names[0];
+    return MASE_OK;
 }
 
-enum mase_status mase_report_open_study(struct mase_report *r, const char *path,
+static enum mase_status read_store(struct mase_report *r, struct mase_store *store,
+                                   const char *path, const char *name, struct mase_err *err)
+{
+    MASE_TRY(choose_study(&name, r, store, path, err));
+    r->study = mase_new(r->arena, struct mase_study);
+    return mase_store_read(store, r->study, name, err);
+}
+
+enum mase_status mase_report_open_study(struct mase_report *r, const char *path, const char *name,
                                         struct mase_err *err)
 {
     struct mase_store *store;
     MASE_TRY(mase_store_open(&store, path, MASE_STORE_READ, err));
-    const enum mase_status st = read_only_study(r, store, path, err);
+    const enum mase_status st = read_store(r, store, path, name, err);
     mase_store_close(store);
     return st;
 }
 
+/* Files are opened, servers are not: a record that others made must not make us call on one. */
 enum mase_status mase_report_read_search(struct mase_report *r, struct mase_err *err)
 {
     const char *path = mase_report_path(r, "software/search_ckpts/study.db");
+    const char *storage = mase_report_text(r, "results.storage");
     if (!mase_streq(r->action, "search"))
         return MASE_OK;
+    path = storage ? storage : path;
     if (mase_is_file(path))
-        return mase_report_open_study(r, path, err);
-    mase_report_note(r, "the trials are not shown: %s is gone", path);
+        return mase_report_open_study(r, path, mase_report_text(r, "results.study"), err);
+    if (strstr(path, "://")) /* which may have a password */
+        mase_report_note(r, "the trials are not shown: a server has the study");
+    else
+        mase_report_note(r, "the trials are not shown: %s is gone", path);
     return MASE_OK;
 }
 
