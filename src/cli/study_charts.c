@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <mase/search.h>
+
 #include "search/attributes.h"
 #include "study/study_statistics.h"
 
@@ -248,7 +250,7 @@ int mase_cli_front(int64_t **index, struct mase_arena *a, const struct mase_stud
 {
     const struct mase_study_setup setup = mase_study_setup_of(a, s);
     *index = mase_new_array(a, int64_t, (size_t)s->trials);
-    const int64_t count = mase_pareto_front(*index, &setup, s->trial, s->trials);
+    const int64_t count = mase_search_distinct(*index, &setup, s);
     struct place *place = mase_new_array(a, struct place, (size_t)count);
     for (int64_t i = 0; i < count; i++)
         place[i] = (struct place){ s->trial[(*index)[i]].value[0], (*index)[i] };

@@ -34,8 +34,8 @@ struct mase_cli_parameter {
 int mase_cli_parameters(struct mase_cli_parameter **out, struct mase_arena *a,
                         const struct mase_study *s);
 
-/* The front of all objectives, by the first objective: indices of trials; returns how many. Of one
- * objective it is the best trial. */
+/* The front of all objectives, by the first objective: indices of trials, the first of those with
+ * the same values; returns how many. Of one objective it is the best trial. */
 int mase_cli_front(int64_t **index, struct mase_arena *a, const struct mase_study *s);
 
 #endif /* MASE_CLI_STUDY_CHARTS_H */

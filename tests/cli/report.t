@@ -172,9 +172,9 @@ rm -rf mase_output/r mase_output/jsc-s
 # ---- what is wrong ----
 
 run report
-refused "no folder" '^ch: no folder given; usage: ch report DIR$'
+refused "no folder" '^ch: no folder given; usage: ch report DIR\|STUDY\.db \[DIR\|STUDY\.db \.\.\.\]$'
 run report a b
-refuses "two folders" ch "'b'" report DIR
+refuses "two folders that are not there" a folder
 run report nowhere
 refused "no such folder" '^nowhere: no such folder$'
 run report q.toml
