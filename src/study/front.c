@@ -67,32 +67,33 @@ bool mase_trial_dominates(const struct mase_study_setup *s, const struct mase_tr
 
 /* ---- ranks ---- */
 
-/* Points that have a rank, as lists: the latest of each rank, and the one before each point. */
+/* Places of the order that have a rank, as lists: the latest of each rank, and the one before each
+ * place. */
 struct ranks {
     const double *loss;
+    const int32_t *order;
     int m;
     int32_t count, *latest, *before;
 };
 
-static bool rank_dominates(const struct ranks *r, int32_t rank, int32_t point)
+static bool rank_dominates(const struct ranks *r, int32_t rank, const double *p)
 {
-    const double *p = r->loss + (int64_t)point * r->m;
-    int32_t i = r->latest[rank];
-    if (r->m <= 2)
-        return mase_loss_dominates(r->loss + (int64_t)i * r->m, p, r->m);
-    for (; i >= 0; i = r->before[i])
-        if (mase_loss_dominates(r->loss + (int64_t)i * r->m, p, r->m))
+    for (int32_t i = r->latest[rank]; i >= 0; i = r->before[i]) {
+        if (mase_loss_dominates(r->loss + (int64_t)r->order[i] * r->m, p, r->m))
             return true;
+        if (r->m <= 2)
+            return false;
+    }
     return false;
 }
 
-/* The first rank of which no point dominates this one. */
-static int32_t rank_of(const struct ranks *r, int32_t point)
+/* The first rank of which no place dominates these losses. */
+static int32_t rank_of(const struct ranks *r, const double *p)
 {
     int32_t low = 0, high = r->count;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        if (rank_dominates(r, middle, point))
+        if (rank_dominates(r, middle, p))
             low = middle + 1;
         else
             high = middle;
@@ -103,14 +104,14 @@ static int32_t rank_of(const struct ranks *r, int32_t point)
 void mase_front_ranks(int32_t *rank, const double *loss, const int32_t *order, int64_t n, int m)
 {
     int32_t *memory = mase_xcalloc((size_t)n * 2 * sizeof *memory + 1);
-    struct ranks r = { loss, m, .latest = memory, .before = memory + n };
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t point = order[i], k = rank_of(&r, point);
+    struct ranks r = { loss, order, m, .latest = memory, .before = memory + n };
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t k = rank_of(&r, loss + (int64_t)order[i] * m);
         if (k == r.count)
             r.latest[r.count++] = -1;
-        r.before[point] = r.latest[k];
-        r.latest[k] = point;
-        rank[point] = k;
+        r.before[i] = r.latest[k];
+        r.latest[k] = i;
+        rank[order[i]] = k;
     }
     mase_xfree(memory);
 }

@@ -24,7 +24,7 @@ int mase_loss_compare(const double *a, const double *b, int m);
 void mase_loss_order(int32_t *order, const double *loss, int64_t n, int m);
 
 /* The rank of each of n points: 0 of those that no other dominates, 1 of those that only points of
- * rank 0 dominate, and so on. order: the points by mase_loss_compare. */
+ * rank 0 dominate, and so on. order: the points, all or some, by mase_loss_compare. */
 void mase_front_ranks(int32_t *rank, const double *loss, const int32_t *order, int64_t n, int m);
 
 /* The volume between points and a reference, counting each place once. Points beyond the reference

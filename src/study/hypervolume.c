@@ -119,17 +119,17 @@ static double gain(const struct subset *s, int64_t i)
                 0);
 }
 
-static int64_t largest(const struct subset *s)
+static int64_t largest(const double *v, int64_t n)
 {
     int64_t best = 0;
-    for (int64_t i = 1; i < s->n; i++)
-        if (s->gain[i] > s->gain[best])
+    for (int64_t i = 1; i < n; i++)
+        if (v[i] > v[best])
             best = i;
     return best;
 }
 
-void mase_loss_subset(int32_t *chosen, int64_t k, const double *loss, int64_t n, int m,
-                      const double *reference)
+static void subset_of_many(int32_t *chosen, int64_t k, const double *loss, int64_t n, int m,
+                           const double *reference)
 {
     struct subset s = { loss, reference, m, n, .picked = chosen };
     s.gain = mase_xcalloc((size_t)n * sizeof *s.gain + 1);
@@ -137,7 +137,7 @@ void mase_loss_subset(int32_t *chosen, int64_t k, const double *loss, int64_t n,
     for (int64_t i = 0; i < n; i++)
         s.gain[i] = box(loss + i * m, m, reference);
     while (s.chosen < k) {
-        const int64_t i = largest(&s);
+        const int64_t i = largest(s.gain, n);
         if (s.of[i] == s.chosen) {
             chosen[s.chosen++] = (int32_t)i;
             s.gain[i] = -1;
@@ -148,4 +148,42 @@ void mase_loss_subset(int32_t *chosen, int64_t k, const double *loss, int64_t n,
     }
     mase_xfree(s.of);
     mase_xfree(s.gain);
+}
+
+/* Of two losses, a point of a front adds the rectangle between its neighbours that were chosen. */
+static void subset_of_two(int32_t *chosen, int64_t k, const double *loss, int64_t n,
+                          const double *reference)
+{
+    double *gains = mase_xcalloc((size_t)n * 3 * sizeof *gains + 1);
+    double *right = gains + n, *above = right + n; /* of the neighbours: first and second loss */
+    int32_t *order = mase_xcalloc((size_t)n * sizeof *order + 1);
+    mase_loss_order(order, loss, n, 2);
+    for (int64_t i = 0; i < n; i++) {
+        right[i] = reference[0], above[i] = reference[1];
+        gains[i] = box(loss + (int64_t)order[i] * 2, 2, reference);
+    }
+    for (int64_t c = 0; c < k; c++) {
+        const int64_t at = largest(gains, n);
+        const double *p = loss + (int64_t)order[at] * 2;
+        chosen[c] = order[at];
+        for (int64_t i = 0; i < n; i++) {
+            const double *q = loss + (int64_t)order[i] * 2;
+            right[i] = i < at ? fmin(right[i], p[0]) : right[i];
+            above[i] = i > at ? fmin(above[i], p[1]) : above[i];
+            if (gains[i] >= 0)
+                gains[i] = side(q[0], right[i]) * side(q[1], above[i]);
+        }
+        gains[at] = -1;
+    }
+    mase_xfree(order);
+    mase_xfree(gains);
+}
+
+void mase_loss_subset(int32_t *chosen, int64_t k, const double *loss, int64_t n, int m,
+                      const double *reference)
+{
+    if (m == 2)
+        subset_of_two(chosen, k, loss, n, reference);
+    else
+        subset_of_many(chosen, k, loss, n, m, reference);
 }

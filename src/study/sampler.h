@@ -40,4 +40,18 @@ double mase_dimension_draw(const struct mase_dimension *d, struct mase_rng *r);
  */
 double mase_dimension_at(const struct mase_dimension *d, double u);
 
+/* The share at which a number is, in the middle of those that give it. */
+double mase_dimension_share(const struct mase_dimension *d, double x);
+/* A number of a dimension of finitely many, counted from the lowest; 0 is the first. */
+double mase_dimension_number(const struct mase_dimension *d, int64_t index);
+
+/* Samplers of all points take at most so many. */
+#define MASE_POINTS_MAX 0x1p31
+enum mase_status mase_space_check_count(double points, struct mase_err *err) MASE_MUST_CHECK;
+/* Has a space finitely many points, and no more than that? */
+enum mase_status mase_space_check_points(const struct mase_space *s,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+/* One of them by its number: the last dimension changes fastest. */
+void mase_space_point(double *x, const struct mase_space *s, int64_t number);
+
 #endif /* MASE_STUDY_SAMPLER_H */

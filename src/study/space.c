@@ -20,6 +20,37 @@ double mase_space_size(const struct mase_space *s)
     return size;
 }
 
+double mase_dimension_number(const struct mase_dimension *d, int64_t index)
+{
+    return d->low + (double)index * (d->kind == MASE_DIMENSION_CHOICE ? 1 : d->step);
+}
+
+enum mase_status mase_space_check_points(const struct mase_space *s, struct mase_err *err)
+{
+    for (int i = 0; i < s->count; i++)
+        if (isinf(mase_dimension_size(&s->dimension[i])))
+            return mase_fail(err, MASE_EVALUE, "%s takes any number: it needs a step",
+                             s->dimension[i].name);
+    return mase_space_check_count(mase_space_size(s), err);
+}
+
+enum mase_status mase_space_check_count(double points, struct mase_err *err)
+{
+    if (points <= MASE_POINTS_MAX)
+        return MASE_OK;
+    return mase_fail(err, MASE_ELIMIT, "%.15g points are more than %.15g", points, MASE_POINTS_MAX);
+}
+
+void mase_space_point(double *x, const struct mase_space *s, int64_t number)
+{
+    for (int i = s->count - 1; i >= 0; i--) {
+        const struct mase_dimension *d = &s->dimension[i];
+        const int64_t size = (int64_t)mase_dimension_size(d);
+        x[i] = mase_dimension_number(d, number % size);
+        number /= size;
+    }
+}
+
 double mase_dimension_nearest(const struct mase_dimension *d, double x)
 {
     const double step = d->kind == MASE_DIMENSION_CHOICE ? 1 : d->step;
@@ -42,6 +73,20 @@ double mase_dimension_at(const struct mase_dimension *d, double u)
         return mase_dimension_nearest(d, low + u * (high - low));
     const double first = mase_study_log(low), last = mase_study_log(high);
     return mase_dimension_nearest(d, mase_study_exp(first + u * (last - first)));
+}
+
+double mase_dimension_share(const struct mase_dimension *d, double x)
+{
+    const double size = mase_dimension_size(d);
+    const double step = d->kind == MASE_DIMENSION_CHOICE ? 1 : d->step;
+    if (size == 1)
+        return 0.5;
+    if (!d->log && isfinite(size))
+        return ((x - d->low) / step + 0.5) / size;
+    if (!d->log)
+        return (x - d->low) / (d->high - d->low);
+    const double margin = isfinite(size) ? step / 2 : 0, first = mase_study_log(d->low - margin);
+    return (mase_study_log(x) - first) / (mase_study_log(d->high + margin) - first);
 }
 
 double mase_rng_double(struct mase_rng *r)

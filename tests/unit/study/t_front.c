@@ -15,9 +15,8 @@
 #include "run_cases.h"
 #include "study/front.h"
 
-static const enum mase_goal down[] = { MASE_MINIMIZE, MASE_MINIMIZE, MASE_MINIMIZE,
-                                            MASE_MINIMIZE },
-                                 mixed[] = { MASE_MAXIMIZE, MASE_MINIMIZE };
+static const enum mase_goal down[] = { MASE_MINIMIZE, MASE_MINIMIZE, MASE_MINIMIZE, MASE_MINIMIZE },
+                            mixed[] = { MASE_MAXIMIZE, MASE_MINIMIZE };
 
 static void a_trial_dominates_by_objectives_and_constraints(void **state)
 {
@@ -160,11 +159,14 @@ static void subsets_are_greedy(void **state)
 {
     (void)state;
     struct mase_rng r = mase_rng(4, MASE_STREAM_TEST, 0);
-    const double reference[] = { 10, 10, 10 };
+    const double reference[] = { 35, 35, 35 };
     for (int m = 2; m <= 3; m++) {
         double loss[90], some[30];
         int32_t chosen[8];
-        draw(loss, 30 * m, &r, 10);
+        for (int i = 0; i < 30; i++) { /* points of a front: sums do not differ */
+            draw(loss + (size_t)i * m, m - 1, &r, 15);
+            loss[i * m + m - 1] = 30 - loss[i * m] - (m == 3 ? loss[i * m + 1] : 0);
+        }
         mase_loss_subset(chosen, 8, loss, 30, m, reference);
         for (int k = 0; k < 8; k++) {
             double best = -1, got = 0;
