@@ -23,9 +23,9 @@ interop: ## install PyTorch, scikit-learn, Chromium and so on, and compare with 
 	@scripts/build --tests
 	@scripts/interop $(BUILD)
 
-bench: ## start-up, plans, training (quantised, too), prediction, loading, profiling and rounding, beside their peers; BENCH_QUICK=1: briefly
+bench: ## start-up, plans, training (quantised, too), prediction, loading, profiling, rounding and sampling, beside their peers; BENCH_QUICK=1: briefly
 	@scripts/packages install bench
-	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth bench_round bench_table
+	@scripts/build all bench_peak bench_infer bench_load bench_profile bench_setup bench_growth bench_round bench_search bench_table
 	@bench/startup $(if $(BENCH_QUICK),5)
 	@bench/setup
 	@bench/growth
@@ -37,6 +37,7 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 	@bench/profile
 	@bench/ptq
 	@bench/round
+	@bench/search
 	@bench/python $(if $(BENCH_QUICK),5)
 
 fuzz: ## run each fuzzer for FUZZ_SECONDS (default 60)

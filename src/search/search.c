@@ -214,11 +214,17 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
     const struct mase_search_config *c = &s->config;
     const struct mase_search_run_opts none = { 0 };
     struct mase_sampler *sampler;
+    struct mase_pruner *pruner = NULL;
     o = o ? o : &none;
     struct running running = { s, o };
     MASE_TRY(mase_sampler_new(&sampler, c->sampler, &s->setup, c->sampler_opts, err));
+    if (c->pruner && mase_pruner_new(&pruner, c->pruner, &s->setup, c->pruner_opts, err)) {
+        mase_sampler_free(sampler);
+        return mase_wrap(err, "search");
+    }
     const struct mase_study_run_opts run = { .store = o->store,
                                              .sampler = sampler,
+                                             .pruner = pruner,
                                              .trials = mase_search_trials(s, o),
                                              .seconds = o->seconds > 0 ? o->seconds : c->seconds,
                                              .workers = s->workers,
@@ -227,6 +233,7 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
                                              .ended = ended,
                                              .stop = stop };
     const enum mase_status st = mase_study_run(study, &s->setup, &run, err);
+    mase_pruner_free(pruner);
     mase_sampler_free(sampler);
     return st;
 }

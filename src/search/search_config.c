@@ -129,6 +129,20 @@ static const struct mase_opt strategy_setup_rows[] = {
     { 0 },
 };
 
+struct pruner {
+    const char *name;
+    struct mase_value *options;
+};
+static const struct mase_opt pruner_rows[] = {
+    { .key = "name",
+      .type = MASE_OPT_TYPE_TEXT,
+      .offset = offsetof(struct pruner, name),
+      .required = true,
+      .help = "which one" },
+    MASE_OPT_REST(struct pruner, options, "KEY", "an option of the pruner"),
+    { 0 },
+};
+
 struct metric {
     double scale, at_least, at_most;
     const char *direction;
@@ -421,6 +435,48 @@ static enum mase_status find_sampler(struct mase_search_config *c, const char *n
     return fail_name(v ? v->at : setup->at, "sampler", name, names, n, err);
 }
 
+static enum mase_status read_pruner(struct mase_search_config *c, const struct mase_value *v,
+                                    struct mase_arena *a, struct mase_err *err)
+{
+    struct pruner p;
+    const char *names[MOST_RUNNERS];
+    int n = 0;
+    if (!v)
+        return MASE_OK;
+    MASE_TRY(need_table(v, "pruner", v, err));
+    MASE_TRY(mase_opts_bind(&p, sizeof p, pruner_rows, v, a, err));
+    c->pruner = mase_pruner_find(p.name);
+    c->pruner_opts = p.options;
+    if (c->pruner)
+        return MASE_OK;
+    for (const struct mase_pruner_kind *k = mase_pruners; k->name; k++)
+        names[n++] = k->name;
+    return fail_name(mase_value_get(v, "name")->at, "pruner", p.name, names, n, err);
+}
+
+/* A pruner reads the metric that is searched for, after each epoch. */
+static enum mase_status check_pruner(struct mase_search_config *c, const struct mase_value *v,
+                                     struct mase_err *err)
+{
+    bool trains = false;
+    if (!c->pruner)
+        return MASE_OK;
+    for (int i = 0; i < c->measures; i++)
+        trains |= c->measure[i].runner->functions->trains;
+    if (!trains || c->objectives != 1 || c->sum)
+        return mase_fail_at(err, MASE_EVALUE, v->at,
+                            "a pruner needs trials that train, and one metric with a direction, "
+                            "which it reads after each epoch");
+    for (int i = 0; i < c->metrics; i++)
+        c->reading = c->metric[i].objective ? c->metric[i].name : c->reading;
+    if (mase_streq(c->reading, "loss") || mase_streq(c->reading, "accuracy") ||
+        mase_streq(c->reading, "score"))
+        return MASE_OK;
+    return mase_fail_at(err, MASE_EVALUE, v->at,
+                        "%s is not known after an epoch: a pruner reads loss, accuracy or score",
+                        c->reading);
+}
+
 static enum mase_status read_setup(struct mase_search_config *c, const struct mase_value *v,
                                    struct mase_arena *a, struct mase_err *err)
 {
@@ -460,7 +516,9 @@ static enum mase_status read_strategy(struct mase_search_config *c, const struct
     MASE_TRY(need_table(s.metrics, "metrics", v, err));
     c->eval_mode = s.eval_mode;
     c->sampler_opts = s.sampler;
-    return read_metrics(c, s.metrics, a, err);
+    MASE_TRY(read_pruner(c, s.pruner, a, err));
+    MASE_TRY(read_metrics(c, s.metrics, a, err));
+    return check_pruner(c, s.pruner, err);
 }
 
 static enum mase_status read_sections(struct mase_search_config *c, struct mase_arena *a,

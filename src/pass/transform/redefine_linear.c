@@ -234,7 +234,7 @@ static enum mase_status redefine(struct mase_graph *g, const struct mase_widths 
     const int count = list_all(&list, env->scratch, &l, w);
     struct mase_graph *before = mase_graph_clone(g);
     const enum mase_status st = mase_widths_redefine(g, w, list, count, env->seed, err);
-    if (!st && !env->rehearsal) {
+    if (!st && !env->dry_run) {
         tell_fixed(&l, w);
         report(env, w, before, g);
     }

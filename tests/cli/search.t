@@ -1,0 +1,127 @@
+# ch search: the points of [search], measured; the same study whoever runs it.
+run train jsc-tiny jsc-sim --max-steps 300 --batch-size 512 --project trained
+succeeds "a network to search with"
+load=mase_output/trained/software/training_ckpts/best.ckpt
+cat >lab.toml <<'END'
+model = "jsc-tiny"
+dataset = "jsc-sim"
+batch_size = 512
+
+[search.search_space]
+name = "graph/quantize/mixed_precision_ptq"
+setup.by = "name"
+seed.default.config.name = ["NA"]
+
+[search.search_space.seed.seq_blocks_2.config]
+name = ["integer"]
+data_in_width = [4, 8]
+data_in_frac_width = ["NA"]
+weight_width = [2, 4, 8]
+weight_frac_width = ["NA"]
+bias_width = [2, 4, 8]
+bias_frac_width = ["NA"]
+
+[search.strategy]
+name = "optuna"
+sw_runner.basic_evaluation = { data_loader = "val_dataloader", num_samples = 512 }
+hw_runner.average_bitwidth.compare_to = 32
+setup = { n_trials = 20, sampler = "bruteforce" }
+
+[search.strategy.metrics]
+accuracy.scale = 1.0
+accuracy.direction = "maximize"
+average_bitwidth.scale = 0.2
+average_bitwidth.direction = "minimize"
+END
+d=mase_output/brute/software/search_ckpts
+hash_of()
+{
+    sed -n 's/.*"study_hash": "\([0-9a-f]*\)".*/\1/p' "mase_output/$1/run.json"
+}
+
+run search --config lab.toml --load $load --project brute
+succeeds "brute force"
+out_has "all 18 points and no more" '^jsc-tiny on jsc-sim: 18 trials'
+out_has "the columns of the original" '^\|    \|   number \| software_metrics +\| hardware_metrics +\| scaled_metrics +\|$'
+holds "every point once" test "$(grep -c '"number":' $d/log.json)" = 18
+holds "all of them different" test "$(tr -d '\n ' <$d/log.json | grep -o '"seq_blocks_2":{[^}]*}' | sort -u | wc -l)" = 18
+holds "values in the order of the names of metrics" grep -q '"values_0"' $d/log.json
+holds "the best have configurations" test -e "$(echo $d/trial_*.toml | cut -d' ' -f1)"
+
+for sampler in random tpe nsgaii nsgaiii qmc cmaes greedy grid; do
+    sed "s/bruteforce/$sampler/" lab.toml >s.toml
+    run search --config s.toml --load $load --project $sampler --workers 1
+    succeeds "sampler $sampler"
+    run search --config s.toml --load $load --project ${sampler}2 --workers 2
+    holds "$sampler: the same with two workers" test "$(hash_of $sampler)" = "$(hash_of ${sampler}2)"
+done
+
+# ---- what the best were is what they are ----
+best=$(echo $d/trial_*.toml | tr ' ' '\n' | head -n 1)
+wanted=$(sed -n 's/.*"test_acc": \([0-9.]*\).*/\1/p' mase_output/brute/run.json | head -n 1)
+n=${best##*_}
+run test --config "$best" --project checked --json
+succeeds "ch test takes the configuration of trial ${n%.toml}"
+out_has "and measures what the search did" "\"test_acc_epoch\": $wanted"
+
+# ---- going on ----
+run search --config lab.toml --load $load --project again --trials 7
+succeeds "seven trials"
+run search --config lab.toml --load $load --project again --resume
+succeeds "and the rest"
+err_has "from the study" "Study 'again' of .*study.db: 7 trials so far"
+holds "unbroken and resumed are equal" test "$(hash_of again)" = "$(hash_of brute)"
+run search --config lab.toml --load $load --project again --resume --seed 3
+refuses "another seed" study.db study again seed
+run search --config lab.toml --load $load --project again --resume --set search.search_space.seed.seq_blocks_2.config.weight_width=[4]
+refuses "another space" study.db study again search
+
+# ---- trained, with options that vary ----
+cat >train.toml <<'END'
+model = "jsc-tiny"
+dataset = "jsc-sim"
+batch_size = 512
+
+[search.search_space]
+name = "graph/quantize/mixed_precision_ptq"
+setup.by = "type"
+train.learning_rate = { low = 1e-3, high = 1e-1, log = true }
+train.batch_size = [256, 1024]
+seed.default.config.name = ["NA"]
+seed.linear.config = { name = ["integer"], data_in_width = [4, 8], data_in_frac_width = ["NA"], weight_width = [4, 8], weight_frac_width = ["NA"], bias_width = [8], bias_frac_width = ["NA"] }
+
+[search.strategy]
+name = "optuna"
+sw_runner.basic_train = { num_samples = 50000, optimizer = "adam", lr_scheduler = "cosine" }
+hw_runner.costs = {}
+setup = { n_trials = 6, sampler = "random" }
+metrics.accuracy.direction = "maximize"
+metrics.ebops.direction = "minimize"
+END
+run search --config train.toml --project fit --workers 2
+succeeds "trials that train"
+run search --config train.toml --project fit1 --workers 1
+holds "to the same bits" test "$(hash_of fit)" = "$(hash_of fit1)"
+first=$(echo mase_output/fit/software/search_ckpts/trial_*.toml | cut -d' ' -f1)
+holds "a trained network is saved" test -e "${first%.toml}/graph_module.mg"
+wanted=$(sed -n 's/.*"test_acc": \([0-9.]*\).*/\1/p' mase_output/fit/run.json | sort | head -n 1)
+run test --config "$first" --project checked --json
+succeeds "and tested"
+
+# ---- refused ----
+edited()
+{
+    sed "$1" lab.toml >c.toml
+    run search --config c.toml --load $load --project bad
+}
+edited '/^setup.by/,/^bias_frac/d'
+refuses "a space of nothing" c.toml seed
+edited 's/weight_width = \[2, 4, 8\]/weight_width = [2, 99]/'
+refuses "a width that is none" c.toml weight_width 99
+edited '/^\[search/,$d; /^sw_runner/d'
+refuses "no section" c.toml search
+run search --load $load --project bad
+refuses "no configuration" config
+edited 's/"bruteforce"/"bruteforce"/; s/weight_frac_width = \["NA"\]/weight_frac_width = ["NA", "auto"]/'
+succeeds "a fraction that calibration finds"
+holds "nothing is left of what was refused" test ! -e mase_output/bad/software/search_ckpts/x
