@@ -85,6 +85,10 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
                                  const struct mase_search_run_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;
 
+/* Do layers have other widths in a trial than the model has? Then the model does not name its
+ * network.
+ */
+bool mase_search_widens(const struct mase_search *s);
 /* Do trials train? */
 bool mase_search_trains(const struct mase_search *s);
 /* The network of a trial, trained if trials train, until another is asked for. *info: what it was

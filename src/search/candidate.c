@@ -21,12 +21,20 @@ static enum mase_status add_metadata(struct mase_candidate *c, struct mase_err *
     return st;
 }
 
-/* A copy of a network of the search, in the formats that it came with. */
-static enum mase_status take_variant(struct mase_candidate *c, int variant, struct mase_err *err)
+/* A copy of a network of the search, in the formats that it came with. x: the point that decides
+ * its widths; NULL: as they are. */
+static enum mase_status take_variant(struct mase_candidate *c, int variant, const double *x,
+                                     struct mase_err *err)
 {
-    const struct mase_format_space *f = &c->search->formats;
+    const struct mase_search *s = c->search;
+    const struct mase_format_space *f = &s->formats;
     c->variant = variant;
-    c->graph = mase_graph_clone(c->search->variants.graph[variant]);
+    c->graph = mase_graph_clone(s->variants.graph[variant]);
+    if (x && s->channels.layers.count) {
+        c->widths = mase_arena_memdup(&c->arena, x + s->channels.layers.first,
+                                      (size_t)s->channels.layers.count * sizeof *x);
+        MASE_TRY(mase_channel_space_apply(&s->channels, c->graph, &s->space, x, s->opts.seed, err));
+    }
     c->node = mase_new_array(&c->arena, struct mase_node *, (size_t)f->sites);
     c->quant = mase_new_array(&c->arena, const struct mase_quant *, (size_t)f->sites);
     mase_format_choices_init(&c->choices, f);
@@ -41,7 +49,7 @@ enum mase_status mase_candidate_init(struct mase_candidate *c, const struct mase
                                      struct mase_err *err)
 {
     *c = (struct mase_candidate){ .search = s };
-    return take_variant(c, 0, err);
+    return take_variant(c, 0, NULL, err);
 }
 
 static void drop_copy(struct mase_candidate *c)
@@ -75,6 +83,7 @@ static void drop_variant(struct mase_candidate *c)
     c->predictor = NULL;
     c->costs = NULL;
     c->graph = NULL;
+    c->widths = NULL;
 }
 
 void mase_candidate_release(struct mase_candidate *c)
@@ -89,10 +98,14 @@ static enum mase_status follow_variant(struct mase_candidate *c, const double *x
 {
     const struct mase_search *s = c->search;
     const int variant = mase_variants_index(&s->variants, &s->space, x);
-    if (variant == c->variant)
+    const struct mase_option_space *o = &s->channels.layers;
+    bool same = variant == c->variant && c->graph;
+    for (int i = 0; i < o->count && same; i++)
+        same = c->widths && c->widths[i] == x[o->first + i];
+    if (same)
         return MASE_OK;
     drop_variant(c);
-    return take_variant(c, variant, err);
+    return take_variant(c, variant, x, err);
 }
 
 /* What a plan cannot follow is made anew when it is needed. */
@@ -139,6 +152,8 @@ void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c)
 {
     const struct mase_search *s = c->search;
     mase_str_printf(out, "%d:", c->variant);
+    for (int i = 0; i < s->channels.layers.count; i++)
+        mase_str_printf(out, "%a,", c->widths[i]);
     for (int i = 0; i < s->training.count; i++)
         mase_str_printf(out, "%a,", c->x[s->training.first + i]);
     for (int i = 0; i < s->formats.sites; i++) {

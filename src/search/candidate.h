@@ -18,6 +18,7 @@ struct mase_candidate {
     const struct mase_search *search;
     struct mase_graph *graph;               /* owned */
     int variant;                            /* which of the search's networks it is */
+    double *widths;                         /* multipliers of its layers; NULL: as it came */
     struct mase_node **node;                /* of each site; NULL: the network has none */
     const struct mase_quant **quant;        /* what they have now; NULL: float */
     struct mase_format_choices choices;     /* made so far */

@@ -62,6 +62,13 @@ static enum mase_status read_space(struct mase_search *s, struct mase_err *err)
     const struct mase_search_config *c = &s->config;
     const struct mase_samples samples = mase_work_samples(s->opts.data, s->opts.batch_size);
     MASE_TRY(mase_variants_open(&s->variants, &s->space, &s->arena, &s->opts, c->model, err));
+    if (c->channels && s->variants.count > 1)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, c->channels->at,
+                            "channels and arguments of the model cannot both vary: arguments can "
+                            "be the widths");
+    MASE_TRY(mase_channel_space_open(&s->channels, &s->space, &s->arena, s->variants.graph[0],
+                                     &mase_dataset_info(s->opts.data)->data.sample, c->channels,
+                                     err));
     for (int i = 0; i < s->variants.count; i++)
         MASE_TRY(mase_format_space_read(&s->formats, &s->space, &s->arena, s->variants.graph[i],
                                         c->by, c->seed, err));
@@ -111,6 +118,7 @@ void mase_search_free(struct mase_search *s)
     for (int i = 0; i < s->workers && s->candidate; i++)
         if (s->candidate[i].graph)
             mase_candidate_release(&s->candidate[i]);
+    mase_channel_space_close(&s->channels);
     mase_variants_close(&s->variants);
     mase_known_release(&s->known);
     mase_arena_release(&s->arena);
@@ -349,6 +357,7 @@ static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_s
     struct mase_value *v = all_metrics(a, &s->config, found);
     mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, t->x));
     note_options(v, a, "sampled_arguments", s, &s->variants.arguments, t);
+    note_options(v, a, "sampled_channels", s, &s->channels.layers, t);
     note_options(v, a, "sampled_options", s, &s->training, t);
     t->user = v;
 }
@@ -437,6 +446,11 @@ enum mase_status mase_search_network(struct mase_graph **g, struct mase_checkpoi
     *info = c->trained ? c->trained_on : (struct mase_checkpoint_info){ 0 };
     mase_arena_release(&a);
     return st;
+}
+
+bool mase_search_widens(const struct mase_search *s)
+{
+    return s->channels.layers.count > 0;
 }
 
 bool mase_search_trains(const struct mase_search *s)

@@ -45,7 +45,7 @@ static const struct mase_opt search_rows[] = {
 
 struct space {
     const char *name;
-    const struct mase_value *setup, *seed, *train, *model;
+    const struct mase_value *setup, *seed, *train, *model, *channels;
 };
 static const struct mase_opt space_rows[] = {
     { .key = "name",
@@ -58,6 +58,8 @@ static const struct mase_opt space_rows[] = {
     MASE_OPT_VALUE(struct space, seed, "seed", "choices by node name or operation"),
     MASE_OPT_VALUE(struct space, model, "model",
                    "arguments of the network's constructor: lists or ranges of integers"),
+    MASE_OPT_VALUE(struct space, channels, "channels",
+                   "multipliers of the widths of layers: lists or ranges"),
     MASE_OPT_VALUE(struct space, train, "train", "options of ch train: lists or ranges"),
     { 0 },
 };
@@ -268,7 +270,7 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(mase_opts_bind(&space, sizeof space, space_rows, v, a, err));
     MASE_TRY(may_table(space.setup, "setup", err));
     MASE_TRY(mase_opts_bind(&setup, sizeof setup, space_setup_rows, space.setup, a, err));
-    if ((!space.train && !space.model) || space.seed)
+    if ((!space.train && !space.model && !space.channels) || space.seed)
         MASE_TRY(need_table(space.seed, "seed", v, err));
     for (int i = 0; space.seed && i < space.seed->count; i++) {
         struct seed seed;
@@ -284,7 +286,9 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(may_table(space.train, "train", err));
     MASE_TRY(may_table(space.model, "model", err));
     c->training = space.train;
+    MASE_TRY(may_table(space.channels, "channels", err));
     c->model = space.model;
+    c->channels = space.channels;
     c->by = setup.by;
     c->seed = space.seed;
     return MASE_OK;

@@ -32,6 +32,7 @@ struct mase_search_config {
     const struct mase_value *seed;        /* KEY.config: lists of choices */
     struct mase_calibrate_opts calibrate; /* how "auto" is found */
     const struct mase_value *model;       /* arguments of the constructor that vary; NULL: none */
+    const struct mase_value *channels;    /* multipliers of widths by layer; NULL: none */
     const struct mase_value *training;    /* options of ch train that vary; NULL: none */
     const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;

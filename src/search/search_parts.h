@@ -5,6 +5,7 @@
 #define MASE_SEARCH_SEARCH_PARTS_H
 
 #include "search/candidate.h"
+#include "search/channel_space.h"
 #include "search/known.h"
 #include "search/option_space.h"
 #include "search/search_config.h"
@@ -15,6 +16,7 @@ struct mase_search {
     struct mase_search_config config;
     struct mase_format_space formats;
     struct mase_variants variants;
+    struct mase_channel_space channels;
     struct mase_option_space training;
     struct mase_space space;
     struct mase_study_setup setup;

@@ -244,7 +244,9 @@ static struct mase_value *configuration_of(struct job *j, const struct mase_tria
     static const enum mase_cli_option_id ids[] = { MASE_CLI_dataset, MASE_CLI_task };
     struct mase_arena *a = &j->c->arena;
     struct mase_value *v = mase_value_table(a), *passes = mase_value_table(a);
-    mase_value_set(a, v, "model", model_of(j, t));
+    mase_value_set(a, v, "model",
+                   load && mase_search_widens(j->search) ? mase_value_string(a, load)
+                                                         : model_of(j, t));
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         mase_value_set(a, v, mase_cli_options[ids[i]].key,
                        mase_value_copy(a, mase_cli_value(j->c, ids[i])));
