@@ -78,6 +78,32 @@ static enum mase_status read_space(struct mase_search *s, struct mase_err *err)
                                        err);
 }
 
+/* Those of a run; pruner is NULL if there is none. */
+static enum mase_status new_choosers(struct mase_sampler **sampler, struct mase_pruner **pruner,
+                                     const struct mase_search *s, struct mase_err *err)
+{
+    const struct mase_search_config *c = &s->config;
+    *pruner = NULL;
+    if (mase_sampler_new(sampler, c->sampler, &s->setup, c->sampler_opts, err))
+        return mase_wrap(err, "search");
+    if (c->pruner && mase_pruner_new(pruner, c->pruner, &s->setup, c->pruner_opts, err)) {
+        mase_sampler_free(*sampler);
+        return mase_wrap(err, "search");
+    }
+    return MASE_OK;
+}
+
+/* Can this space be sampled, and these trials pruned? */
+static enum mase_status check_choosers(const struct mase_search *s, struct mase_err *err)
+{
+    struct mase_sampler *sampler;
+    struct mase_pruner *pruner;
+    MASE_TRY(new_choosers(&sampler, &pruner, s, err));
+    mase_pruner_free(pruner);
+    mase_sampler_free(sampler);
+    return MASE_OK;
+}
+
 static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
@@ -92,6 +118,7 @@ static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
         return mase_fail_at(err, MASE_EVALUE, s->opts.section->at,
                             "search: search_space: no node and no option varies");
     set_up_study(s);
+    MASE_TRY(check_choosers(s, err));
     mase_known_init(&s->known, c->slots);
     MASE_TRY(open_candidates(s, err));
     return prepare_runners(s, err);
@@ -222,14 +249,10 @@ enum mase_status mase_search_run(struct mase_search *s, struct mase_study *study
     const struct mase_search_config *c = &s->config;
     const struct mase_search_run_opts none = { 0 };
     struct mase_sampler *sampler;
-    struct mase_pruner *pruner = NULL;
+    struct mase_pruner *pruner;
     o = o ? o : &none;
     struct running running = { s, o };
-    MASE_TRY(mase_sampler_new(&sampler, c->sampler, &s->setup, c->sampler_opts, err));
-    if (c->pruner && mase_pruner_new(&pruner, c->pruner, &s->setup, c->pruner_opts, err)) {
-        mase_sampler_free(sampler);
-        return mase_wrap(err, "search");
-    }
+    MASE_TRY(new_choosers(&sampler, &pruner, s, err));
     const struct mase_study_run_opts run = { .store = o->store,
                                              .sampler = sampler,
                                              .pruner = pruner,

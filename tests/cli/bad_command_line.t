@@ -3,13 +3,13 @@ run
 fails "no command" <<'END'
 ch: no command given; ch --help explains them
 END
-run search jsc-tiny jsc
+run simulate jsc-tiny jsc
 fails "an action of a later version" <<'END'
-ch: search is not part of this version; available: train, test, verify, predict, emit, transform, prune, calibrate, sweep, data, show, explain, diff, weights, trace, report, convert, passes, ops, formats, help, completion, man
+ch: simulate is not part of this version; available: train, test, verify, predict, emit, transform, prune, calibrate, sweep, search, data, show, explain, diff, weights, trace, report, convert, study, passes, ops, formats, help, completion, man
 END
 run trasform
 fails "a command misspelt" <<'END'
-ch: unknown command 'trasform', did you mean 'transform'? available: train, test, verify, predict, emit, transform, prune, calibrate, sweep, data, show, explain, diff, weights, trace, report, convert, passes, ops, formats, help, completion, man
+ch: unknown command 'trasform', did you mean 'transform'? available: train, test, verify, predict, emit, transform, prune, calibrate, sweep, search, data, show, explain, diff, weights, trace, report, convert, study, passes, ops, formats, help, completion, man
 END
 run transform jsc-tiny jsc
 fails "no configuration" <<'END'

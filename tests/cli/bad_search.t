@@ -84,7 +84,7 @@ refuses "a limit out of range" c.toml:35:12 n_trials 0 1
 
 edited 's/^n_trials/n_trails/'
 fails "a setting misspelt" <<'END'
-c.toml:35:1: search: strategy: unknown option 'n_trails', did you mean 'n_trials'? allowed: n_jobs, n_trials, timeout, sampler, sum_scaled_metrics, direction, pkl_ckpt, save_every_n_trials
+c.toml:35:1: search: strategy: unknown option 'n_trails', did you mean 'n_trials'? allowed: n_jobs, n_trials, timeout, sampler, sum_scaled_metrics, direction, pkl_ckpt, save_every_n_trials, window
    35 | n_trails = 20
       | ^~~~~~~~
 END
@@ -101,7 +101,7 @@ END
 
 edited 's/^accuracy/acuracy/'
 fails "a metric that no runner delivers" <<'END'
-c.toml:41:1: search: strategy: unknown metric 'acuracy', did you mean 'accuracy'? available: loss, accuracy, perplexity, average_bitwidth, memory_density
+c.toml:41:1: search: strategy: unknown metric 'acuracy', did you mean 'accuracy'? available: loss, score, accuracy, accuracy_error, macro_accuracy, perplexity, average_bitwidth, memory_density, data_bitwidth, mean_bitwidth, overall_bitwidth
    41 | acuracy.scale = 1.0
       | ^~~~~~~
 END
@@ -118,17 +118,13 @@ END
 
 edited 's/basic_evaluation/basic_evalution/'
 fails "a runner that is not there" <<'END'
-c.toml:26:28: search: strategy: unknown runner 'basic_evalution', did you mean 'basic_evaluation'? available: basic_evaluation, basic_train
+c.toml:26:28: search: strategy: unknown runner 'basic_evalution', did you mean 'basic_evaluation'? available: basic_train, basic_evaluation
    26 | [search.strategy.sw_runner.basic_evalution]
       |                            ^~~~~~~~~~~~~~~
 END
 
-edited '/^num_samples/d'
-fails "a runner without what it needs" <<'END'
-c.toml:26:28: search: strategy: option 'num_samples' is missing
-   26 | [search.strategy.sw_runner.basic_evaluation]
-      |                            ^~~~~~~~~~~~~~~~
-END
+edited 's/^num_samples = 512/num_samples = -2/'
+refuses "fewer samples than none" c.toml:28:15 num_samples -2
 
 edited 's/^compare_to = 32/compare_to = "all"/'
 refuses "a number that is none" c.toml:31:14 compare_to 1.0..64.0 all

@@ -48,8 +48,10 @@ holds "all of them different" test "$(tr -d '\n ' <$d/log.json | grep -o '"seq_b
 holds "values in the order of the names of metrics" grep -q '"values_0"' $d/log.json
 holds "the best have configurations" test -e "$(echo $d/trial_*.toml | cut -d' ' -f1)"
 
-for sampler in random tpe nsgaii nsgaiii qmc cmaes greedy grid; do
-    sed "s/bruteforce/$sampler/" lab.toml >s.toml
+sum=
+for sampler in random tpe nsgaii nsgaiii qmc greedy grid cmaes; do
+    [ $sampler != cmaes ] || sum=', sum_scaled_metrics = true, direction = "maximize"' # it has one objective
+    sed "s/\"bruteforce\"/\"$sampler\"$sum/" lab.toml >s.toml
     run search --config s.toml --load $load --project $sampler --workers 1
     succeeds "sampler $sampler"
     run search --config s.toml --load $load --project ${sampler}2 --workers 2
@@ -72,9 +74,9 @@ succeeds "and the rest"
 err_has "from the study" "Study 'again' of .*study.db: 7 trials so far"
 holds "unbroken and resumed are equal" test "$(hash_of again)" = "$(hash_of brute)"
 run search --config lab.toml --load $load --project again --resume --seed 3
-refuses "another seed" study.db study again seed
+refused "another seed" "study.db: study 'again' is of another search: another \[search\], seed, network, weights or data"
 run search --config lab.toml --load $load --project again --resume --set search.search_space.seed.seq_blocks_2.config.weight_width=[4]
-refuses "another space" study.db study again search
+refused "another space" "study.db: study 'again' is of another search"
 
 # ---- trained, with options that vary ----
 cat >train.toml <<'END'
@@ -115,13 +117,16 @@ edited()
     run search --config c.toml --load $load --project bad
 }
 edited '/^setup.by/,/^bias_frac/d'
-refuses "a space of nothing" c.toml seed
+refuses "a space of nothing" c.toml:5:9 search_space seed missing
+edited 's/bruteforce/cmaes/'
+refused "two objectives, where one is searched for" '^ch: search: sampler cmaes: there are 2 objectives'
 edited 's/weight_width = \[2, 4, 8\]/weight_width = [2, 99]/'
-refuses "a width that is none" c.toml weight_width 99
+refuses "a width that is none" c.toml:14:20 weight_width 99 32
 edited '/^\[search/,$d; /^sw_runner/d'
-refuses "no section" c.toml search
+refused "no section" "^c.toml: there is no section \[search\]"
 run search --load $load --project bad
-refuses "no configuration" config
-edited 's/"bruteforce"/"bruteforce"/; s/weight_frac_width = \["NA"\]/weight_frac_width = ["NA", "auto"]/'
+refused "no configuration" "^ch: expected configuration via --config"
+holds "what is refused leaves nothing" test ! -e mase_output/bad
+edited 's/weight_frac_width = \["NA"\]/weight_frac_width = ["NA", "auto"]/'
 succeeds "a fraction that calibration finds"
-holds "nothing is left of what was refused" test ! -e mase_output/bad/software/search_ckpts/x
+out_has "and is one of the choices" '20 trials'
