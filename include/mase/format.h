@@ -282,7 +282,7 @@ void mase_geometry_run(int64_t *length, const struct mase_shape *s, enum mase_ro
 /* Runs of `values` values along dimension dim, counted from the end when negative; the last run may
  * be shorter. Along the dimension of samples every value is a block. */
 void mase_geometry_one_dim(int64_t *length, const struct mase_shape *s, enum mase_role role,
-                        int64_t values, int64_t dim);
+                           int64_t values, int64_t dim);
 /* One block for each position of the first dimension; a vector that is not data is one block. */
 void mase_geometry_items(int64_t *length, const struct mase_shape *s, enum mase_role role,
                          const void *params);

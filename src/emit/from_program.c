@@ -1,8 +1,9 @@
 /*
  * from_program.c - lower a program without number formats to steps on floats.
  *
- * Values that depend on constants only are computed by the reference. A batch norm is an affine step
- * for each channel; it and a relu are fused with the sum before them if they are its only users.
+ * Values that depend on constants only are computed by the reference. A batch norm is an affine
+ * step for each channel; it and a relu are fused with the sum before them if they are its only
+ * users.
  */
 #include <math.h>
 #include <string.h>

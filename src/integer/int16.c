@@ -1,9 +1,10 @@
 /*
  * int16.c - run integer programs with 16-bit codes and 32-bit sums by kernels.
  *
- * Results equal those of int_run.c, since integers are exact. Sums are of pairs of 16-bit products; a
- * rounding over a power of two is a shift, or an affine function in double, where no number has more
- * than 53 bits; scaled codes are rounded in float32, as specified. Other programs run in int_run.c.
+ * Results equal those of int_run.c, since integers are exact. Sums are of pairs of 16-bit products;
+ * a rounding over a power of two is a shift, or an affine function in double, where no number has
+ * more than 53 bits; scaled codes are rounded in float32, as specified. Other programs run in
+ * int_run.c.
  */
 #include <math.h>
 #include <stdlib.h>

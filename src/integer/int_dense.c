@@ -244,7 +244,8 @@ static enum mase_decode_how set_decoding(struct mase_int_finish *f, int at,
     return m->scaled ? MASE_DECODE_SCALED : MASE_DECODE_BY_DOUBLE;
 }
 
-/* If float32 represents its constants and the codes, a fused multiply-add is exactly rounded, too. */
+/* If float32 represents its constants and the codes, a fused multiply-add is exactly rounded, too.
+ */
 static bool decode_by_float(struct mase_int_finish *f, const struct mase_int_value *v)
 {
     if (!mase_int_value_within(v, -(1 << 24), 1 << 24))

@@ -1,8 +1,9 @@
 /*
  * int_lower.c - lower a program of rounded values to integers (mase/int_program.h).
  *
- * Values that depend on constants only are computed by the reference. A rounding makes codes; sums of
- * products of codes are codes; an affine function of each code, or a relu, changes what codes mean.
+ * Values that depend on constants only are computed by the reference. A rounding makes codes; sums
+ * of products of codes are codes; an affine function of each code, or a relu, changes what codes
+ * mean.
  */
 #include <stdlib.h>
 #include <string.h>

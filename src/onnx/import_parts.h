@@ -297,7 +297,7 @@ bool mase_ox_qparams_have_zero(const struct mase_ox_qparams *q);
 /* The value before it is rounded, and how a layer must round it; NULL: not at all. */
 struct mase_node *mase_ox_data_in(struct mase_ox_import *im, struct mase_ox_value *v,
                                   const struct mase_ox_qparams **q);
-/* The same of what may be the parameter of a layer. */
+/* As mase_ox_data_in, of a value that may be a parameter of a layer. */
 struct mase_ox_value *mase_ox_weight(struct mase_ox_import *im, struct mase_ox_value *v,
                                      const struct mase_ox_qparams **q);
 /* max(x, 0), which may round x itself. */

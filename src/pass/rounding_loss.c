@@ -1,6 +1,6 @@
 /*
- * rounding_loss.c - what weights and biases lose by rounding: values beyond the range of their format
- * saturate, values below half a step become zero. Both reduce accuracy without an error.
+ * rounding_loss.c - what weights and biases lose by rounding: values beyond the range of their
+ * format saturate, values below half a step become zero. Both reduce accuracy without an error.
  *
  * A parameter loses much if the values that saturate or vanish have more than a share of its power.
  * Formats that learned their steps are not counted, since training chose what saturates.
