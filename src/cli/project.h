@@ -120,7 +120,7 @@ struct mase_cli_samples {
 };
 void mase_cli_samples_init(struct mase_cli_samples *s, struct mase_cli *c, struct mase_opened *w);
 void mase_cli_samples_close(struct mase_cli_samples *s);
-/* Initialise a manager by the options: its passes read s, which is initialised too, and record
+/* Initialise a manager by the options: its passes read s, which must be initialised, and record
  * results, timings and files. */
 void mase_cli_manager_init(struct mase_manager *m, struct mase_cli *c, struct mase_cli_samples *s,
                            struct mase_opened *w);

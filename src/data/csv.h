@@ -29,7 +29,7 @@ struct mase_csv {
     int line;     /* number of the current line */
     struct mase_csv_field *field;
     int count, cap;
-    struct mase_arena arena; /* unquoted fields; the caller releases it */
+    struct mase_arena arena; /* copies of fields with doubled quotes; the caller releases it */
 };
 
 struct mase_csv mase_csv_of(const struct mase_file *f);

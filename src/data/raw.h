@@ -27,7 +27,7 @@ struct mase_raw {
     bool named;                       /* features and label are named columns */
     const char *label_name;           /* or NULL */
     bool grouped;                     /* rows are to be split by a column */
-    double *group;                    // // (rows): numbers, or indices of group_names
+    double *group;                    // (rows): numbers, or indices of group_names
     const char *const *group_names;   /* NULL: numbers */
     const char *const *feature_names; /* (features); in the dataset's arena, or static */
     const char *const *class_names;   /* (classes) or NULL: 0, 1, ... */

@@ -31,7 +31,7 @@ struct mase_int16_plan {
     struct step *step;
     int count;
     enum type *type; // (rows of memory)
-    int64_t *place;  // // (rows of memory): byte offset of a row, for one lane
+    int64_t *place;  // (rows of memory): byte offset of a row, for one lane
     int64_t bytes;   /* bytes of all rows for one lane, with the zeros */
 };
 

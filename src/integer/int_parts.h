@@ -179,7 +179,7 @@ struct mase_int_sum_spec {
     const double *step;   /* (groups * outputs): the step of which each output's weights are
                              multiples; NULL: weights are arbitrary */
     bool scaled;          /* some step is not a power of two */
-    const int64_t *parts; // // (positions): divisor of sums; NULL: 1
+    const int64_t *parts; // (positions): divisor of sums; NULL: 1
 };
 enum mase_status mase_int_add_sum(struct mase_int_lowering *l, const struct mase_int_value **out,
                                   const struct mase_int_operands *x,

@@ -34,8 +34,8 @@ struct mase_int_runner {
     struct mase_int16_work *fast;      /* NULL: run row by row in memory */
     int64_t lanes;
     float *x, *y;
-    int64_t *memory;                // // (e->rows, lanes)
-    int64_t *codes;                 // // (lanes): codes of one row
+    int64_t *memory;                // (e->rows, lanes)
+    int64_t *codes;                 // (lanes): codes of one row
     float *output;                  // (outputs, lanes)
     struct mase_decoding *decoding; // (outputs)
 };

@@ -16,7 +16,7 @@ struct units {
     uint8_t *kept;
     int64_t n, per;
     const double *score; // (n), or NULL: that of one value
-    const float *value;  // // (n): scored by magnitude
+    const float *value;  // (n): scored by magnitude
     const float *signed_value;
 };
 

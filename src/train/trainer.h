@@ -18,7 +18,7 @@ struct mase_trainer_pruning {
     bool on;
     struct mase_pruning how;
     struct mase_prune_target *list; /* with their masks */
-    int64_t *at;                    // // (count): where targets lie in the flat parameters
+    int64_t *at;                    // (count): where targets lie in the flat parameters
     int count;
     float *score; // (flat parameters), movement; else NULL
 };

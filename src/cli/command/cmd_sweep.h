@@ -12,7 +12,7 @@
 struct mase_cli_set_axis {
     struct mase_sweep_axis axis;
     struct mase_value *values; /* owned by the axis; a value for float may be appended */
-    const char **sets;         /* // (count): "passes.quantize.linear.config.weight_width=2" */
+    const char **sets;         /* (count): "passes.quantize.linear.config.weight_width=2" */
     int count;
     bool plain; /* the last value is MASE_SWEEP_PLAIN */
 };

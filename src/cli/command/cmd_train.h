@@ -22,8 +22,8 @@ void mase_cli_log_data(struct mase_arena *a, const struct mase_dataset *d);
 /* "standardised: ..., over the 720 rows that train" */
 const char *mase_cli_scaling_words(struct mase_arena *a, const struct mase_dataset *d);
 
-/* Options for opening a dataset, except scaling; for weights that were trained on `trained`, or
- * NULL. */
+/* Options for opening a dataset, except scaling. info: what the weights were trained on, or NULL.
+ */
 enum mase_status mase_cli_data_opts(struct mase_dataset_opts *o, struct mase_cli *c,
                                     const struct mase_checkpoint_info *info,
                                     struct mase_err *err) MASE_MUST_CHECK;

@@ -77,7 +77,7 @@ struct mase_report {
 
     /* section_training.c, section_bits.c, section_sweep.c */
     struct mase_report_metrics *metrics; /* NULL: the run has none */
-    struct mase_report_bits *bits;       // // (bit_rows)
+    struct mase_report_bits *bits;       // (bit_rows)
     int bit_rows;
     struct mase_sweep *sweep; /* NULL: no sweep */
 

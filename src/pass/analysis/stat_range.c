@@ -85,7 +85,7 @@ void mase_result_range_min_max(const struct mase_stat *s, struct mase_arena *a,
 /* ---- quantiles ---- */
 
 struct kept {
-    float *value; /* // (n), with room for all values to come */
+    float *value; /* (n), with room for all values to come */
     int64_t n;
     bool nan;
 };

@@ -148,7 +148,7 @@ bool mase_gptq(float *w, const float *was, int64_t out, int64_t in, double *hess
 struct mase_cal_inputs {
     int64_t in, rows;
     double *ff, *fq, *qq; /* (in, in): float float, float rounded, rounded rounded */
-    float *w;             /* // (out, in) weights of the float layer */
+    float *w;             /* (out, in) weights of the float layer */
 };
 /* The reason why the weights of n cannot be fitted; NULL: they can. */
 const char *mase_cal_unfit(const struct mase_node *n);

@@ -55,7 +55,7 @@ struct gathering {
     struct mase_arena *arena;
     float *f, *q; /* the batch */
     int64_t room;
-    double *mean_f, *mean_q; /* // (in) sums */
+    double *mean_f, *mean_q; /* (in) sums */
 };
 
 static void take_float(void *data, const float *x, const struct mase_shape *shape, bool samples)

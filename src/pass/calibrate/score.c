@@ -89,7 +89,7 @@ struct mase_cal_fit mase_cal_fit(const struct mase_cal_scorer *s, const struct m
  * occupied bins that round to it. Values outside of the range are missing, while the true
  * distribution is clipped and has them at its ends. */
 struct cut {
-    double *p; /* // (MASE_CAL_BINS) true distribution */
+    double *p; /* (MASE_CAL_BINS) true distribution */
     int from, to;
 };
 
