@@ -5,6 +5,7 @@
 
 #include "golden.h"
 #include "graph_text.h"
+#include "program/cost_rules.h"
 #include "program/costs.h"
 #include "run_cases.h"
 #include "unit/ir/cases.h"
@@ -260,6 +261,64 @@ static void what_cannot_be_counted_is_refused(void **state)
     setup_graph(&f, g, (struct mase_shape){ 2, { 1, 1 } });
     FAILS(&f, "count_flops", "", 1, 1, "matmul_237: the costs up to here are beyond 2^63");
     teardown(&f);
+}
+
+/* ---- products by features ---- */
+
+static const struct mase_arg *value_of(const struct mase_node *n, void *values)
+{
+    return mase_values_get(values, n);
+}
+
+/* How many of n values belong to each feature. */
+static void count_features(int64_t *count, int64_t n, struct mase_feature_layout at)
+{
+    for (int64_t i = 0; i < n; i++)
+        count[i / at.group * at.each + i / at.run % at.each]++;
+}
+
+static double products_by_features(struct fixture *f, const struct mase_node *n)
+{
+    struct mase_values v;
+    struct mase_call call;
+    struct mase_feature_products p;
+    int64_t x[64] = { 0 }, w[64] = { 0 };
+    double sum = 0;
+    MUST(f, mase_infer_shapes(&v, &f->arena, f->g, &f->dummy, 1, &f->err));
+    MUST(f, mase_call_init(&call, &f->arena, n, value_of, &v, &f->err));
+    call.result = *mase_values_get(&v, n);
+    assert_true(mase_call_features(&p, &call) && p.features <= 64);
+    count_features(x, mase_tensor_count(mase_call_tensor(&call, "input")), p.x);
+    count_features(w, mase_tensor_count(mase_call_tensor(&call, "weight")), p.w);
+    for (int64_t i = 0; i < p.features; i++)
+        sum += (double)x[i] * (double)w[i];
+    return sum * p.share;
+}
+
+static void features_have_every_product(void **state)
+{
+    static const struct {
+        const char *layer;
+        struct mase_shape x;
+    } cases[] = {
+        { "net = Linear(6, 5)", { 3, { 2, 4, 6 } } },
+        { "net = Conv1d(4, 6, 3, groups=2, padding=1)", { 3, { 1, 4, 9 } } },
+        { "net = Conv2d(4, 8, (3, 2), stride=2)", { 4, { 2, 4, 9, 8 } } },
+        { "net = Conv3d(3, 3, 2, groups=3)", { 5, { 1, 3, 4, 5, 6 } } },
+        { "net = ConvTranspose1d(4, 6, 3, groups=2, stride=2)", { 3, { 2, 4, 7 } } },
+        { "net = ConvTranspose2d(3, 5, 2, padding=1)", { 4, { 1, 3, 5, 6 } } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fixture f;
+        struct mase_graph *g = mase_graph_new("net");
+        mase_build_output(g, text_layer(g, mase_build_input(g, "x", NULL), "%s", cases[i].layer));
+        setup_graph(&f, g, cases[i].x);
+        const double macs = (double)cost_of(&f, "net").macs;
+        assert_true(macs > 0);
+        assert_true(fabs(products_by_features(&f, mase_graph_find(g, "net")) - macs) < 1e-9 * macs);
+        teardown(&f);
+    }
 }
 
 /* ---- after quantisation ---- */
@@ -590,6 +649,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(computations_are_the_originals),
         cmocka_unit_test(matrix_products),
         cmocka_unit_test(what_cannot_be_counted_is_refused),
+        cmocka_unit_test(features_have_every_product),
         cmocka_unit_test(the_weights_of_the_example),
         cmocka_unit_test(quantisation_shows),
         cmocka_unit_test(average_bits),
