@@ -2,6 +2,7 @@
 # linked before libmase.a and never installed. It is small: base, and what calls those libraries.
 get_target_property(reader_sources mase SOURCES)
 list(FILTER reader_sources INCLUDE REGEX "/src/base/")
+list(FILTER reader_sources EXCLUDE REGEX "/ranks")
 set(data ${PROJECT_SOURCE_DIR}/src/data)
 add_executable(mase_reader ${reader_sources} ${data}/hdf5.c ${data}/lzf.c ${data}/picture.c
     ${data}/reader_main.c ${data}/reader_socket.c ${data}/resample.c)
