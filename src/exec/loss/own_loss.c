@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/ranks.h"
+#include "exec/plan/collective.h"
 #include "exec/plan/plan_parts.h"
 #include "ir/graph/bind_call.h"
 #include "ir/shape/shape.h"
@@ -516,6 +518,36 @@ void mase_own_loss_tile(struct mase_own_loss *l, int k, int64_t from, int64_t n,
             add_up(b->sum + k * b->sums + v->first, v, t->slot[i], p);
         else
             pass_all(l, v, t->slot[i], p, from);
+    }
+}
+
+/* Values that are read for every sample: those of tile k, from the process that has them. */
+static void exchange_values(struct mase_own_loss *l, const struct mase_tiling *t, int k)
+{
+    const struct batch_plan *b = l->batch_plan;
+    const bool mine = k >= t->from && k < t->to;
+    const struct tile *tile = &l->tile[k];
+    for (int i = 0; i < l->value_count; i++) {
+        const struct mase_slot *s = tile->slot[i];
+        if (b->value[i].at)
+            continue;
+        mase_ranks_broadcast(t->ranks, s->x, (size_t)(s->rows * tile->plan->stride) * sizeof *s->x,
+                             mase_collective_owner(t, k));
+        if (!mine)
+            pass_all(l, &b->value[i], s, tile->plan, tile->from);
+    }
+}
+
+void mase_own_loss_exchange(struct mase_own_loss *l, const struct mase_tiling *t, int64_t size)
+{
+    const struct batch_plan *b = l->batch_plan;
+    if (b->sums)
+        mase_ranks_gather(t->ranks, b->sum, (size_t)b->sums * sizeof *b->sum, l->tiles);
+    for (int k = 0; k < l->tiles; k++) {
+        const int64_t from = k * size, left = b->samples - from;
+        l->tile[k].from = from;
+        mase_plan_set_samples(l->tile[k].plan, left < size ? left : size);
+        exchange_values(l, t, k);
     }
 }
 

@@ -36,6 +36,10 @@ enum mase_status mase_own_loss_begin(struct mase_own_loss *l, int64_t samples, i
 /* Tile k has n samples, the first of which is sample `from` of the batch. */
 void mase_own_loss_tile(struct mase_own_loss *l, int k, int64_t from, int64_t n,
                         const struct mase_lanes *output, const struct mase_targets *targets);
+/* The tiles of this process are done: what the plan of the batch reads of the others comes from
+ * their processes. `size`: samples of a tile but the last. */
+struct mase_tiling;
+void mase_own_loss_exchange(struct mase_own_loss *l, const struct mase_tiling *t, int64_t size);
 /* Fails if a tile's values did not allow to compute the loss. row: the names of the samples in the
  * message; NULL: 0, 1, ... */
 enum mase_status mase_own_loss_check(const struct mase_own_loss *l, const uint32_t *row,

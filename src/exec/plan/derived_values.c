@@ -171,7 +171,7 @@ struct mase_weight *mase_derive_numbers(struct mase_plan *p, struct mase_slot *s
     const struct mase_plan *first = mase_plan_first_tile(p);
     struct mase_weight *w = first ? numbers_of_first(p, first) : new_numbers(p, slot);
     w->derived = true;
-    w->part = mase_collective_add(p, w->dx);
+    w->part = mase_collective_add(p, w->dx, (size_t)padded(w->count) * sizeof *w->dx);
     p->numbers = mase_arena_grow(&p->arena, p->numbers, p->number_count, &p->number_cap,
                                  sizeof(struct mase_weight *));
     p->numbers[p->number_count++] = w;
@@ -283,7 +283,7 @@ static void add_tiles(const struct mase_plan *p)
     for (int i = 0; i < p->number_count; i++) {
         const struct mase_weight *w = p->numbers[i];
         if (w->dx)
-            mase_collective_sum(p, w->dx, w->part, 0, padded(w->count));
+            mase_collective_total(p, w->part, padded(w->count));
     }
 }
 

@@ -118,6 +118,14 @@ enum mase_status mase_plan_new_part(struct mase_plan **out, struct mase_graph *g
                                     const struct mase_plan_opts *o,
                                     mase_partial_outputs_fn *partial_outputs, bool inputs_only,
                                     struct mase_err *err) MASE_MUST_CHECK;
+/* tiled_plan.c: share batches of several tiles with the other processes of a job, each of which has
+ * the same plan and gives the same batches. ranks NULL: with none. It is borrowed. */
+struct mase_ranks;
+struct mase_tiled_plan;
+void mase_tiled_plan_share(struct mase_tiled_plan *t, struct mase_ranks *ranks);
+/* Buffers that steps have changed, such as running statistics, are the same in every process: a
+ * batch of few tiles leaves nothing to do for some. */
+void mase_tiled_plan_match(const struct mase_tiled_plan *t);
 /* Run one thread's share of the items of a phase. */
 void mase_work_run(const struct mase_work *w, int thread, int threads);
 /* After forward: fail if a step could not compute with the values of a sample. */

@@ -100,7 +100,7 @@ enum mase_status mase_plan_place_weights(struct mase_plan *p, struct mase_err *e
                                 "the plan's copy of the weights"));
     p->params = first ? first->params : mase_plan_floats(p->param_size + rest);
     p->grads = p->train ? mase_plan_floats(p->param_size) : NULL;
-    p->grads_part = mase_collective_add(p, p->grads);
+    p->grads_part = mase_collective_add(p, p->grads, (size_t)p->param_size * sizeof *p->grads);
     int64_t at[2] = { 0, p->param_size };
     for (int i = 0; i < p->weight_count; i++) {
         struct mase_weight *w = &p->weight[i];

@@ -101,21 +101,22 @@ void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit 
     add_phase(s, &s->backward, (struct mase_phase){ .run = run, .unit = unit, .items = items });
 }
 
-static void set_barrier(const struct mase_step *s, struct mase_phases *list)
+static void set_barrier(const struct mase_step *s, struct mase_phases *list, int part)
 {
     if (!list->count)
         mase_bug("%s: no phase that could have a barrier", s->kind->name);
     list->item[list->count - 1].barrier = true;
+    list->item[list->count - 1].reads = part;
 }
 
-void mase_step_barrier_forward(struct mase_step *s)
+void mase_step_barrier_forward(struct mase_step *s, int part)
 {
-    set_barrier(s, &s->forward);
+    set_barrier(s, &s->forward, part);
 }
 
-void mase_step_barrier_backward(struct mase_step *s)
+void mase_step_barrier_backward(struct mase_step *s, int part)
 {
-    set_barrier(s, &s->backward);
+    set_barrier(s, &s->backward, part);
 }
 
 /* ---- results ---- */

@@ -59,7 +59,8 @@ struct mase_phase {
     mase_phase_fn *run;
     enum mase_unit unit;
     long items;
-    bool barrier; /* it reads results of earlier phases of other tiles */
+    bool barrier; /* it reads results of earlier phases of other tiles: */
+    int reads;    /* the number of their part (collective.h) */
 };
 struct mase_phases {
     struct mase_phase *item;
@@ -192,8 +193,8 @@ struct mase_plan {
     struct mase_ptrmap site_of;           /* from nodes or modules: their roundings (reformat.c) */
     uint64_t seed, number;                /* seed of dropout, and number of the training step */
     const struct mase_tiling
-        *tiling; /* the tiles that the plan belongs to; NULL: it has the whole batch */
-    void **part; /* data that other tiles read (collective.h) */
+        *tiling;            /* the tiles that the plan belongs to; NULL: it has the whole batch */
+    struct mase_part *part; /* data that other tiles read (collective.h) */
     int part_count, part_cap;
     int grads_part; /* number of the part for grads */
     /* In evaluation: a node computes statistics over a batch, which must have at least this many
@@ -208,7 +209,16 @@ struct mase_plan {
  * (tiled_plan.c). */
 struct mase_tiling {
     struct mase_plan **tile;
-    int count; /* tiles with samples of the current batch */
+    int count;                /* tiles with samples of the current batch */
+    int from, to;             /* those that this process runs */
+    struct mase_ranks *ranks; /* the processes that share the batch; NULL: this one has all tiles */
+    char *buffer;             /* with ranks: room for a part of every tile */
+};
+
+/* Data of a tile that other tiles read. */
+struct mase_part {
+    void *data;
+    size_t bytes;
 };
 
 /* An operand of a step that is equal for all samples: a parameter or buffer, a value derived from
@@ -296,9 +306,9 @@ void mase_step_backward(struct mase_step *s, mase_phase_fn *run, enum mase_unit 
 enum mase_status mase_step_guard_whole(struct mase_step *s, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_step_refuse_whole(const struct mase_step *s, int64_t sample,
                                         struct mase_err *err) MASE_MUST_CHECK;
-/* The phase listed last waits for all tiles of the batch. */
-void mase_step_barrier_forward(struct mase_step *s);
-void mase_step_barrier_backward(struct mase_step *s);
+/* The phase listed last waits for all tiles of the batch, and reads this part of theirs. */
+void mase_step_barrier_forward(struct mase_step *s, int part);
+void mase_step_barrier_backward(struct mase_step *s, int part);
 #define STEP(kind) extern const struct mase_step_kind mase_step_##kind;
 #include <ops/steps.def>
 extern const struct mase_step_kind mase_step_dense; /* a linear layer with one vector per sample */

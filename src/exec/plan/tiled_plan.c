@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/host.h"
+#include "base/ranks.h"
 #include "exec/loss/own_loss.h"
 #include "exec/plan/collective.h"
 #include "exec/plan/plan_parts.h"
@@ -21,9 +22,15 @@
  * 14 % of a step). */
 enum { TILE = 512 };
 
+/* What every process knows of a tile, once they have told each other. */
+struct tally {
+    struct mase_loss_result result;
+    bool failed; /* a step or the loss could not compute with its values */
+};
+
 /* Results of one tile. Threads write in parallel, and no two tiles share a cache line. */
 struct part {
-    struct mase_loss_result result;
+    struct tally tally;
     struct mase_targets targets;
     struct mase_lanes teacher;
     char apart[64];
@@ -31,6 +38,7 @@ struct part {
 
 struct mase_tiled_plan {
     struct mase_tiling tiling;
+    struct mase_ranks *ranks; /* NULL: this process runs all tiles of all batches */
     int tiles, threads;
     struct mase_thread_tuner tuner;
     struct part *part; // (tiles)
@@ -93,6 +101,7 @@ void mase_tiled_plan_free(struct mase_tiled_plan *t)
     for (int k = t->tiles - 1; k >= 0; k--) /* the others know the first */
         mase_plan_free(t->tiling.tile[k]);
     mase_xfree(t->tiling.tile);
+    mase_xfree(t->tiling.buffer);
     mase_xfree(t->part);
     mase_xfree(t);
 }
@@ -100,6 +109,24 @@ void mase_tiled_plan_free(struct mase_tiled_plan *t)
 struct mase_plan *mase_tiled_plan_first(const struct mase_tiled_plan *t)
 {
     return t->tiling.tile[0];
+}
+
+void mase_tiled_plan_share(struct mase_tiled_plan *t, struct mase_ranks *ranks)
+{
+    const size_t room = mase_collective_room(t->tiling.tile[0]);
+    const size_t each = room > sizeof(struct tally) ? room : sizeof(struct tally);
+    t->ranks = ranks;
+    t->tiling.buffer = ranks ? mase_xcalloc((size_t)t->tiles * each) : NULL;
+}
+
+/* Rank 0 has run tiles of every batch. */
+void mase_tiled_plan_match(const struct mase_tiled_plan *t)
+{
+    const struct mase_plan *p = t->tiling.tile[0];
+    for (int i = 0; t->ranks && i < p->weight_count; i++)
+        if (mase_param_is_buffer(p->weight[i].param))
+            mase_ranks_broadcast(t->ranks, p->weight[i].x,
+                                 (size_t)p->weight[i].count * sizeof(float), 0);
 }
 
 /* ---- one step ---- */
@@ -111,8 +138,8 @@ struct share {
 
 static struct share share_of(const struct mase_tiled_plan *t, int thread, int threads)
 {
-    const int n = t->tiling.count;
-    return (struct share){ n * thread / threads, n * (thread + 1) / threads };
+    const int from = t->tiling.from, n = t->tiling.to - from;
+    return (struct share){ from + n * thread / threads, from + n * (thread + 1) / threads };
 }
 
 /* n samples of the batch from the given one on. */
@@ -135,7 +162,7 @@ static void load(const struct mase_tiled_plan *t, struct share own,
         const int64_t from = k * size, left = b->samples - from;
         p->accumulate = b->accumulate && k == 0;
         load_tile(t, k, b, from, left < size ? left : size);
-        t->part[k].result.weight = mase_plan_weight_sum(p, &t->part[k].targets, &b->loss);
+        t->part[k].tally.result.weight = mase_plan_weight_sum(p, &t->part[k].targets, &b->loss);
         if (b->teach)
             t->part[k].teacher = b->teach(b->data, p, k);
     }
@@ -146,10 +173,18 @@ static const struct mase_works *works_of(const struct mase_plan *p, bool backwar
     return backward ? &p->backward : &p->forward;
 }
 
+static void wait_for_all(int threads)
+{
+    if (threads > 1) {
+#pragma omp barrier
+    }
+}
+
 /* Every tile runs up to the next phase that needs the other tiles; then the threads meet at a
- * barrier. A single thread skips the barrier: it may be one of several threads that each train a
- * network. */
-static void run(const struct mase_tiled_plan *t, struct share own, bool backward, int threads)
+ * barrier, and processes exchange what it reads. A single thread skips the barrier: it may be one
+ * of several threads that each train a network. */
+static void run(const struct mase_tiled_plan *t, struct share own, bool backward, int thread,
+                int threads)
 {
     const struct mase_works *first = works_of(t->tiling.tile[0], backward);
     for (long at = 0, end; at < first->count; at = end) {
@@ -158,17 +193,71 @@ static void run(const struct mase_tiled_plan *t, struct share own, bool backward
         for (int k = own.from; k < own.to; k++)
             for (long i = at; i < end; i++)
                 mase_work_run(&works_of(t->tiling.tile[k], backward)->item[i], 0, 1);
-        if (threads > 1) {
-#pragma omp barrier
-        }
+        wait_for_all(threads);
+        if (!t->tiling.ranks || end == first->count)
+            continue;
+        if (thread == 0)
+            mase_collective_exchange(t->tiling.tile[0], first->item[end].phase->reads);
+        wait_for_all(threads);
     }
 }
 
-static void wait_for_all(int threads)
+/* The tallies of all tiles. One thread calls it, in every process. */
+static void exchange_tallies(const struct mase_tiled_plan *t)
 {
-    if (threads > 1) {
-#pragma omp barrier
-    }
+    const struct mase_tiling *g = &t->tiling;
+    struct tally *all = (struct tally *)(void *)g->buffer;
+    if (!g->ranks)
+        return;
+    for (int k = g->from; k < g->to; k++)
+        all[k] = t->part[k].tally;
+    mase_ranks_gather(g->ranks, all, sizeof *all, g->count);
+    for (int k = 0; k < g->count; k++)
+        t->part[k].tally = all[k];
+}
+
+/* Did a tile of any process fail? */
+static bool any_failed(const struct mase_tiled_plan *t)
+{
+    bool failed = false;
+    for (int k = 0; k < t->tiling.count; k++)
+        failed |= t->part[k].tally.failed;
+    return failed;
+}
+
+/* The first fault of any tile. Every thread checks all tiles, after all have run forward, so all
+ * threads get the same answer. */
+static enum mase_status check(const struct mase_tiled_plan *t, struct mase_err *err)
+{
+    for (int k = 0; k < t->tiling.count; k++)
+        MASE_TRY(mase_plan_check(t->tiling.tile[k], err));
+    return MASE_OK;
+}
+
+/* Forward is done, in all threads: could every tile be computed? Faults of others and the weights
+ * of their samples come with the answer. */
+static bool is_sound(const struct mase_tiled_plan *t, struct share own, int thread, int threads)
+{
+    if (!t->tiling.ranks)
+        return !check(t, NULL);
+    for (int k = own.from; k < own.to; k++)
+        t->part[k].tally.failed = mase_plan_check(t->tiling.tile[k], NULL) != MASE_OK;
+    wait_for_all(threads);
+    if (thread == 0)
+        exchange_tallies(t);
+    wait_for_all(threads);
+    return !check(t, NULL) && !any_failed(t);
+}
+
+/* Sums over the samples of other processes' tiles, and whether the loss could be computed there.
+ * One thread calls it. */
+static void exchange_own_loss(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b)
+{
+    const bool failed = mase_own_loss_check(b->loss.own, NULL, NULL) != MASE_OK;
+    for (int k = t->tiling.from; k < t->tiling.to; k++)
+        t->part[k].tally.failed = failed;
+    mase_own_loss_exchange(b->loss.own, &t->tiling, tile_size(b->samples));
+    exchange_tallies(t);
 }
 
 /* A user's own loss is one number for all tiles. Returns false when a value does not allow to
@@ -181,15 +270,20 @@ static bool own_losses(const struct mase_tiled_plan *t, struct share own,
         struct mase_plan *p = t->tiling.tile[k];
         const struct mase_lanes y = mase_plan_output(p);
         struct part *part = &t->part[k];
-        part->result.loss = 0;
+        part->tally.result.loss = 0;
         mase_own_loss_tile(l, k, p->first, p->samples, &y, &part->targets);
-        mase_loss_score(&part->result, &y, &part->targets, &b->loss, p->samples);
+        mase_loss_score(&part->tally.result, &y, &part->targets, &b->loss, p->samples);
     }
     wait_for_all(threads);
-    if (mase_own_loss_check(l, NULL, NULL))
+    if (t->tiling.ranks) {
+        if (thread == 0)
+            exchange_own_loss(t, b);
+        wait_for_all(threads);
+    }
+    if (mase_own_loss_check(l, NULL, NULL) || any_failed(t))
         return false;
     if (thread == 0)
-        t->part[0].result.loss = (double)b->samples * mase_own_loss_end(l, b->loss.scale);
+        t->part[0].tally.result.loss = (double)b->samples * mase_own_loss_end(l, b->loss.scale);
     wait_for_all(threads);
     for (int k = own.from; k < own.to; k++) {
         struct mase_plan *p = t->tiling.tile[k];
@@ -206,13 +300,14 @@ static bool losses(const struct mase_tiled_plan *t, struct share own,
     if (b->loss.own)
         return own_losses(t, own, b, thread, threads);
     for (int k = 0; k < t->tiling.count; k++)
-        weight += t->part[k].result.weight;
+        weight += t->part[k].tally.result.weight;
     for (int k = own.from; k < own.to; k++) {
         struct mase_plan *p = t->tiling.tile[k];
         struct mase_loss_opts o = b->loss;
         if (b->teach)
             o.teacher = t->part[k].teacher;
-        mase_plan_loss_part(p, &t->part[k].result, &t->part[k].targets, &o, weight, b->samples);
+        mase_plan_loss_part(p, &t->part[k].tally.result, &t->part[k].targets, &o, weight,
+                            b->samples);
     }
     return true;
 }
@@ -231,7 +326,7 @@ static void finish_derived(const struct mase_tiled_plan *t, int thread, int thre
 }
 
 /* Add the gradients of all tiles, in their order, for a thread's part of the parameters, and update
- * that part while it is in the cache. */
+ * that part while it is in the cache. Gradients of several processes are added by one thread. */
 static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
                    int threads)
 {
@@ -239,19 +334,16 @@ static void finish(const struct mase_tiled_plan *t, const struct mase_tiled_batc
     const int64_t vectors = first->param_size / MASE_LANES;
     const int64_t from = vectors * thread / threads * MASE_LANES;
     const int64_t to = vectors * (thread + 1) / threads * MASE_LANES;
-    mase_collective_sum(first, first->grads + from, first->grads_part, from, to - from);
+    if (t->tiling.ranks) {
+        if (thread == 0)
+            mase_collective_total(first, first->grads_part, first->param_size);
+        wait_for_all(threads);
+    } else {
+        mase_collective_sum(first, first->grads + from, first->grads_part, from, to - from);
+    }
     finish_derived(t, thread, threads);
     if (b->update)
         b->update(b->data, from, to);
-}
-
-/* The first fault of any tile. Every thread checks all tiles, after all have run forward, so all
- * threads get the same answer. */
-static enum mase_status check(const struct mase_tiled_plan *t, struct mase_err *err)
-{
-    for (int k = 0; k < t->tiling.count; k++)
-        MASE_TRY(mase_plan_check(t->tiling.tile[k], err));
-    return MASE_OK;
 }
 
 static void step_part(const struct mase_tiled_plan *t, const struct mase_tiled_batch *b, int thread,
@@ -259,10 +351,10 @@ static void step_part(const struct mase_tiled_plan *t, const struct mase_tiled_b
 {
     const struct share own = share_of(t, thread, threads);
     load(t, own, b);
-    run(t, own, false, threads);
-    if (check(t, NULL) || !losses(t, own, b, thread, threads))
+    run(t, own, false, thread, threads);
+    if (!is_sound(t, own, thread, threads) || !losses(t, own, b, thread, threads))
         return;
-    run(t, own, true, threads);
+    run(t, own, true, thread, threads);
     finish(t, b, thread, threads);
 }
 
@@ -311,7 +403,7 @@ enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct m
     float **was = mase_new_array(&a, float *, (size_t)p->weight_count);
     for (int i = 0; i < p->weight_count; i++)
         was[i] = mase_arena_memdup(&a, p->weight[i].x, (size_t)p->weight[i].count * sizeof(float));
-    t->tiling.count = 1;
+    mase_collective_divide(&t->tiling, 1, NULL);
     for (int64_t at = 0; at < b->samples && !st; at += p->batch) {
         const int64_t left = b->samples - at;
         load_tile(t, 0, b, at, left < p->batch ? left : p->batch);
@@ -328,29 +420,45 @@ enum mase_status mase_tiled_plan_start(struct mase_tiled_plan *t, const struct m
     return st;
 }
 
+/* How this process fared becomes how all did. They ask each other only when it is known to all of
+ * them that something failed. */
+static enum mase_status settle(const struct mase_tiled_plan *t, enum mase_status st,
+                               struct mase_err *err)
+{
+    return st || any_failed(t) ? mase_ranks_agree(t->ranks, st, err) : MASE_OK;
+}
+
 enum mase_status mase_tiled_plan_step(struct mase_tiled_plan *t, struct mase_loss_result *result,
                                       const struct mase_tiled_batch *b, struct mase_err *err)
 {
     struct mase_plan *first = mase_tiled_plan_first(t);
-    t->tiling.count = mase_tiled_plan_tiles(b->samples);
+    const int tiles = mase_tiled_plan_tiles(b->samples);
+    /* a single tile is computed by every process, which is less work than to hand it on */
+    mase_collective_divide(&t->tiling, tiles, tiles > 1 ? t->ranks : NULL);
+    for (int k = 0; k < tiles; k++)
+        t->part[k].tally.failed = false;
     first->number = b->number;
+    first->accumulate = b->accumulate; /* whoever runs it */
     if (b->loss.own)
-        MASE_TRY(mase_own_loss_begin(b->loss.own, b->samples, t->tiling.count, err));
+        MASE_TRY(settle(t, mase_own_loss_begin(b->loss.own, b->samples, tiles, err), err));
     mase_derive_forward(first, t->threads);
     if (t->threads > 1)
         step_in_time(t, b);
     else
         step(t, b, 1);
-    *result = (struct mase_loss_result){ 0 };
-    MASE_TRY(check(t, err));
-    if (b->loss.own)
-        MASE_TRY(mase_own_loss_check(b->loss.own, b->row, err));
+    exchange_tallies(t);
+    enum mase_status st = check(t, err);
+    if (!st && b->loss.own)
+        st = mase_own_loss_check(b->loss.own, b->row, err);
+    MASE_TRY(settle(t, st, err));
     mase_plan_store(first);
-    for (int k = 0; k < t->tiling.count; k++) {
-        result->loss += t->part[k].result.loss;
-        result->weight += t->part[k].result.weight;
-        result->score.part += t->part[k].result.score.part;
-        result->score.whole += t->part[k].result.score.whole;
+    *result = (struct mase_loss_result){ 0 };
+    for (int k = 0; k < tiles; k++) {
+        const struct mase_loss_result *part = &t->part[k].tally.result;
+        result->loss += part->loss;
+        result->weight += part->weight;
+        result->score.part += part->score.part;
+        result->score.whole += part->score.whole;
     }
     return MASE_OK;
 }

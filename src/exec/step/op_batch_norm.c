@@ -216,14 +216,15 @@ static void backward(const struct mase_step *s, long from, long to)
 /* The halves apart, with the other tiles between them. */
 static void list_tiled(struct mase_step *s, long channels)
 {
+    const struct batch_norm *b = s->own;
     mase_step_forward(s, measure, MASE_UNIT_ITEMS, channels);
     mase_step_forward(s, normalise, MASE_UNIT_ITEMS, channels);
-    mase_step_barrier_forward(s);
+    mase_step_barrier_forward(s, b->moments_part);
     mase_step_backward(s, measure_gradient, MASE_UNIT_ITEMS, channels);
     if (!s->in[0]->needs_grad)
         return;
     mase_step_backward(s, spread_gradient, MASE_UNIT_ITEMS, channels);
-    mase_step_barrier_backward(s);
+    mase_step_barrier_backward(s, b->sums_part);
 }
 
 static void list_whole(struct mase_step *s, long channels)
@@ -289,8 +290,10 @@ static enum mase_status prepare(struct mase_step *s, struct mase_call *c, struct
         s->single = single;
     b->moments = mase_new_array(&s->plan->arena, struct moments, (size_t)b->channels);
     b->sums = mase_new_array(&s->plan->arena, float, (size_t)(b->channels * SUMS));
-    b->moments_part = mase_collective_add(s->plan, b->moments);
-    b->sums_part = mase_collective_add(s->plan, b->sums);
+    b->moments_part =
+        mase_collective_add(s->plan, b->moments, (size_t)b->channels * sizeof *b->moments);
+    b->sums_part =
+        mase_collective_add(s->plan, b->sums, (size_t)b->channels * SUMS * sizeof *b->sums);
     (mase_collective_is_tile(s->plan) && s->plan->train ? list_tiled : list_whole)(s, b->channels);
     mase_step_forward(s, count_batch, MASE_UNIT_ITEMS, 1);
     return MASE_OK;

@@ -35,8 +35,8 @@ static void begin(struct batch *t, int count)
             t->a[i][j] = ldexpf(1.0f + 0.1f * (float)j, 8 * i - 12);
             t->b[i][j] = i == 1 ? -1e30f : 1e30f / (float)(i + j + 1);
         }
-        assert_int_equal(mase_collective_add(&t->plan[i], t->a[i]), 0);
-        assert_int_equal(mase_collective_add(&t->plan[i], t->b[i]), 1);
+        assert_int_equal(mase_collective_add(&t->plan[i], t->a[i], sizeof t->a[i]), 0);
+        assert_int_equal(mase_collective_add(&t->plan[i], t->b[i], sizeof t->b[i]), 1);
     }
 }
 
@@ -118,7 +118,7 @@ static void alone(void **state)
     struct mase_plan p = { 0 };
     float own[2] = { 1, 2 }, sum[2] = { 10, 10 };
     (void)state;
-    assert_int_equal(mase_collective_add(&p, own), 0);
+    assert_int_equal(mase_collective_add(&p, own, sizeof own), 0);
     assert_false(mase_collective_is_tile(&p));
     assert_true(mase_collective_is_first(&p));
     assert_int_equal(mase_collective_tiles(&p), 1);

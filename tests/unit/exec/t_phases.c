@@ -148,7 +148,7 @@ static void refused(void **state)
         fclose(stderr);
         signal(SIGABRT, SIG_DFL);
         mase_step_forward(&f->step, a, MASE_UNIT_ITEMS, 1);
-        mase_step_barrier_backward(&f->step);
+        mase_step_barrier_backward(&f->step, 0);
         _exit(0);
     }
     int status;

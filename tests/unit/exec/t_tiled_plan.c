@@ -1,6 +1,7 @@
 /*
  * t_tiled_plan.c - a batch in tiles is the batch: what one large plan computes, a tiled one
- * computes too, up to the order of sums; and the number of threads changes no bit of it.
+ * computes too, up to the order of sums; and neither the number of threads nor that of processes
+ * changes a bit of it.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -18,6 +19,7 @@
 #include "exec/plan/plan_parts.h"
 #include "formats.h"
 #include "run_cases.h"
+#include "thread_ranks.h"
 
 enum { FEATURES = 8, CLASSES = 5, ROWS = 1600 };
 
@@ -180,9 +182,10 @@ static struct mase_lanes teach(void *data, const struct mase_plan *tile, int num
     return (struct mase_lanes){ out[number], CLASSES, MOST };
 }
 
-/* Batches of these sizes one after the other, the second added to the first. */
-static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int threads,
-                               enum how how)
+/* Batches of these sizes one after the other, the second added to the first. ranks NULL: by one
+ * process. */
+static struct outcome by_ranks(struct mase_arena *a, const int64_t size[2], int threads,
+                               enum how how, struct mase_ranks *ranks)
 {
     struct outcome o = { 0 };
     struct mase_graph *g = make_graph();
@@ -190,6 +193,7 @@ static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int 
     struct mase_input in;
     const struct mase_plan_opts po = opts_of(&in, size[0], threads);
     must(mase_tiled_plan_new(&t, g, &po, &err));
+    mase_tiled_plan_share(t, ranks);
     struct rows r = { 0 };
     for (int i = 0; i < 2; i++) {
         must(mase_tiled_plan_step(t, &o.loss,
@@ -203,10 +207,17 @@ static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int 
                                   &err));
         r.at += size[i] / 2;
     }
+    mase_tiled_plan_match(t);
     keep(&o, a, mase_tiled_plan_first(t), g);
     mase_tiled_plan_free(t);
     mase_graph_free(g);
     return o;
+}
+
+static struct outcome by_tiles(struct mase_arena *a, const int64_t size[2], int threads,
+                               enum how how)
+{
+    return by_ranks(a, size, threads, how, NULL);
 }
 
 static struct outcome by_plan(struct mase_arena *a, const int64_t size[2], enum how how)
@@ -287,6 +298,42 @@ static void threads_change_no_bit(void **state)
         for (int threads = 2; threads <= 4; threads++) {
             const struct outcome more = by_tiles(&a, sizes[i / 2], threads, TAUGHT);
             check_same(&more, &one);
+        }
+        mase_arena_release(&a);
+    }
+}
+
+/* What each rank of a job comes to. */
+struct job {
+    const int64_t *size;
+    int threads;
+    struct mase_arena arena[THREAD_RANKS_MOST];
+    struct outcome outcome[THREAD_RANKS_MOST];
+};
+
+static void share_batches(struct mase_ranks *r, void *data)
+{
+    struct job *j = data;
+    j->outcome[r->rank] = by_ranks(&j->arena[r->rank], j->size, j->threads, TAUGHT, r);
+    mase_ranks_leave(r, 0);
+}
+
+/* More of them than tiles, too: some have nothing to do. */
+static void processes_change_no_bit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * (sizeof sizes / sizeof *sizes); i++) {
+        struct mase_arena a = { 0 };
+        text = texts[i % 2];
+        const struct outcome one = by_tiles(&a, sizes[i / 2], 1, TAUGHT);
+        for (int n = 0; n < 8; n++) {
+            const int ranks = 2 + n / 2, threads = 1 + n % 2;
+            struct job j = { .size = sizes[i / 2], .threads = threads };
+            assert_int_equal(thread_ranks_run(ranks, share_batches, &j), 0);
+            for (int k = 0; k < ranks; k++) {
+                check_same(&j.outcome[k], &one);
+                mase_arena_release(&j.arena[k]);
+            }
         }
         mase_arena_release(&a);
     }
@@ -515,16 +562,52 @@ static void what_cannot_be_planned_is_refused(void **state)
     }
 }
 
+/* One of three processes meets an index that picks no row; the batch behind it is sound. */
+static void meet_bad_index(struct mase_ranks *r, void *data)
+{
+    float at[2] = { 10, 700 };
+    struct mase_err own = { 0 };
+    struct mase_graph *g;
+    struct mase_tiled_plan *t;
+    struct mase_input in;
+    struct mase_loss_result loss;
+    const struct mase_plan_opts po = opts_of(&in, 1500, 1);
+    (void)data;
+    must(mase_graph_parse_mg(&g, picking, sizeof picking - 1, "pick.mg", &own));
+    mase_graph_init_weights(g, 7);
+    must(mase_tiled_plan_new(&t, g, &po, &own));
+    mase_tiled_plan_share(t, r);
+    const struct mase_tiled_batch b = { .samples = 1500, .load = load_indices, .data = at };
+    assert_int_equal(mase_tiled_plan_step(t, &loss, &b, &own), MASE_EVALUE);
+    assert_string_equal(own.msg, r->rank ? ""
+                                         : "e: embedding: index 10 of sample 700 (counted from 0) "
+                                           "is outside 0..9 (on rank 1 of 3)");
+    at[1] = 1e9f;
+    must(mase_tiled_plan_step(t, &loss, &b, &own));
+    assert_true(loss.weight == 1500);
+    mase_tiled_plan_free(t);
+    mase_graph_free(g);
+    mase_ranks_leave(r, 0);
+}
+
+static void one_process_has_the_fault_of_all(void **state)
+{
+    (void)state;
+    assert_int_equal(thread_ranks_run(3, meet_bad_index, NULL), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_the_batch),
         cmocka_unit_test(threads_change_no_bit),
+        cmocka_unit_test(processes_change_no_bit),
         cmocka_unit_test(fewer_threads_do_all_of_it),
         cmocka_unit_test(one_tile_is_a_plan),
         cmocka_unit_test(every_parameter_is_updated_once),
         cmocka_unit_test(starting_changes_nothing_else),
         cmocka_unit_test(an_index_that_picks_no_row_is_refused),
+        cmocka_unit_test(one_process_has_the_fault_of_all),
         cmocka_unit_test(what_cannot_be_planned_is_refused),
     };
     return run_cases(argc, argv, tests, make_samples, NULL);
