@@ -153,6 +153,9 @@ struct mase_evaluate_opts {
     const int32_t
         *class_map; /* (classes): the network's class for each class of the dataset; NULL: equal */
     struct mase_arena *detail; /* NULL: loss and score only */
+    /* The processes of a job (base/ranks.h), which all evaluate these rows and share the batches;
+     * NULL: this one alone. */
+    struct mase_ranks *ranks;
 };
 enum mase_status mase_evaluate_rows(struct mase_evaluation *e, struct mase_predictor *p,
                                     const struct mase_dataset *d,

@@ -40,6 +40,10 @@ struct mase_predictor {
     uint64_t seed;
 };
 
+/* threads.c: a process that shares the CPUs of a machine with others takes so many of them, unless
+ * OMP_NUM_THREADS says how many. */
+void mase_threads_take(int threads);
+
 /* Are n values of a sample's, stride apart, such as the input takes? Floats are any. */
 enum mase_status mase_input_check(const struct mase_input *in, const float *x, int64_t stride,
                                   int64_t n, struct mase_err *err) MASE_MUST_CHECK;

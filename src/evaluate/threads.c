@@ -2,10 +2,12 @@
  * threads.c - how many threads a network can use.
  */
 #include <omp.h>
+#include <stdlib.h>
 
 #include <mase/evaluate.h>
 #include <mase/tiled_plan.h>
 
+#include "evaluate/predictor.h"
 #include "program/costs.h"
 
 /* Multiplications that keep one more thread busy where threads share every operation, or must be
@@ -30,6 +32,12 @@ static double sample_products(const struct mase_graph *g, const struct mase_shap
 int mase_threads_allowed(void)
 {
     return omp_get_max_threads();
+}
+
+void mase_threads_take(int threads)
+{
+    if (!getenv("OMP_NUM_THREADS"))
+        omp_set_num_threads(threads);
 }
 
 static int at_most(double useful, int asked)
