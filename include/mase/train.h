@@ -71,6 +71,9 @@ struct mase_train_opts {
     int64_t log_every; /* steps between logged values; not positive: none */
     bool dev_run;      /* one batch to train on, one to validate on, and no files */
     const struct mase_prune_opts *prune; /* pruning during training; NULL: none. It has no row */
+    /* The processes of a job (base/ranks.h) that train this network together, each with the same
+     * arguments; NULL: this one alone. Only rank 0 should write checkpoints. It has no row. */
+    struct mase_ranks *ranks;
 };
 enum mase_train_option {
 #define TRAIN(field, name, kind, help) MASE_TRAIN_##name,
@@ -178,7 +181,7 @@ struct mase_train_epoch {
 struct mase_train_env {
     const char *checkpoint_dir; /* best.ckpt and last.ckpt; NULL: none are written */
     const bool *stop; /* set to true by one of the functions below to end training: the epoch ends
-                         there and is validated. NULL: never */
+                         there and is validated. NULL: never, as it has to be with ranks */
     void *data;       /* argument of the functions below, each of which may be NULL */
     /* Every opts.log_every steps. */
     enum mase_status (*on_step)(void *data, const struct mase_train_point *p, struct mase_err *err);

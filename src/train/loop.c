@@ -4,6 +4,10 @@
  * A step depends on counters only, not on earlier steps: the order of rows is a function of seed
  * and epoch, dropout of seed and batch number, the learning rate of epoch and step. A resumed run
  * therefore computes what an uninterrupted run would.
+ *
+ * Processes that train together (ranks.h) take every step here; they share the tiles of a batch,
+ * and the batches of a validation. Whatever may fail in one of them is followed by
+ * mase_ranks_agree.
  */
 #include <math.h>
 
@@ -12,6 +16,7 @@
 #include <mase/progress.h>
 #include <mase/tiled_plan.h>
 
+#include "base/ranks.h"
 #include "exec/plan/plan_parts.h"
 #include "train/trainer.h"
 
@@ -112,7 +117,8 @@ static enum mase_status run_batch(struct run *r, struct mase_err *err)
                                     .number = (uint64_t)(s->epoch * t->batches + s->batch) + 1,
                                     .row = t->order + from },
         err));
-    MASE_TRY(mase_trainer_check_lesson(t, err));
+    if (t->teacher)
+        MASE_TRY(mase_ranks_agree(t->opts.ranks, mase_trainer_check_lesson(t, err), err));
     s->loss += result.loss;
     s->weight += result.weight;
     s->score_part += result.score.part;
@@ -285,7 +291,7 @@ static enum mase_status train_epoch(struct run *r, struct mase_err *err)
         t->shuffled = t->state.epoch;
     }
     r->trained = 0;
-    MASE_TRY(start_formats(t, err));
+    MASE_TRY(mase_ranks_agree(t->opts.ranks, start_formats(t, err), err));
     while (t->state.batch < t->batches && !out_of_steps(t) && !is_stopped(r))
         MASE_TRY(train_step(r, err));
     return MASE_OK;
@@ -310,10 +316,14 @@ static enum mase_status validate(struct mase_trainer *t, struct mase_train_epoch
     const bool maps = t->objective.task->target == MASE_TASK_MAP;
     mase_trainer_write_weights(t);
     mase_predictor_read_weights(t->validator);
-    const int64_t limit = t->opts.dev_run ? mase_predictor_batch(t->validator) : 0;
-    const enum mase_status st =
-        mase_evaluate(&v, t->validator, t->data, &t->objective, MASE_SPLIT_VALIDATION, limit,
-                      maps ? &detail : NULL, err);
+    struct mase_evaluate_opts o = { .rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION),
+                                    .objective = &t->objective,
+                                    .detail = maps ? &detail : NULL,
+                                    .ranks = t->opts.ranks };
+    const int64_t limit = mase_predictor_batch(t->validator);
+    if (t->opts.dev_run && limit < o.rows.count)
+        o.rows.count = limit;
+    const enum mase_status st = mase_evaluate_rows(&v, t->validator, t->data, &o, err);
     if (!st) {
         e->val_loss = v.loss;
         e->val_score = v.score;
@@ -402,18 +412,35 @@ static void warn_of_validation(struct run *r, double loss)
     r->warned = true;
 }
 
+static enum mase_status begin_epoch(struct mase_trainer *t, struct mase_err *err)
+{
+    MASE_TRY(mase_trainer_enter_phase(t, err));
+    return mase_trainer_begin_formats(t, err);
+}
+
+/* If the run stops before the epoch is saved, a resumed run repeats and reports it. */
+static enum mase_status tell_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
+{
+    if (r->env->on_epoch)
+        MASE_TRY(r->env->on_epoch(r->env->data, e, err));
+    if (is_stopped(r))
+        e->stop = "stopped";
+    return save(r, e->best, err);
+}
+
 static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, struct mase_err *err)
 {
     struct mase_trainer *t = r->t;
     const uint64_t started = mase_clock();
-    MASE_TRY(mase_trainer_enter_phase(t, err));
-    MASE_TRY(mase_trainer_begin_formats(t, err));
+    MASE_TRY(mase_ranks_agree(t->opts.ranks, begin_epoch(t, err), err));
     *e = (struct mase_train_epoch){ .plain = !t->quantised };
     MASE_TRY(train_epoch(r, err));
     e->train_seconds = 1e-9 * (double)(mase_clock() - started);
     e->samples = r->trained;
     e->lr = r->point.lr;
     e->sparsity = mase_trainer_sparsity(t);
+    mase_tiled_plan_match(t->tiled);
+    MASE_TRY(mase_trainer_compare(t, "the beginning of the epoch", err));
     MASE_TRY(validate(t, e, err));
     warn_of_validation(r, e->val_loss);
     count_bits(t, e);
@@ -421,13 +448,7 @@ static enum mase_status run_epoch(struct run *r, struct mase_train_epoch *e, str
     judge(t, e);
     e->stop = is_stopped(r) ? "stopped" : reason_to_stop(t);
     e->seconds = 1e-9 * (double)(mase_clock() - started);
-    if (r->env->on_epoch)
-        MASE_TRY(r->env->on_epoch(r->env->data, e, err));
-    if (is_stopped(r))
-        e->stop = "stopped";
-    return save(
-        r, e->best,
-        err); /* if the run stops before this, a resumed run repeats and reports the epoch */
+    return mase_ranks_agree(t->opts.ranks, tell_epoch(r, e, err), err);
 }
 
 static enum mase_status run_epochs(void *data, struct mase_err *err)
@@ -435,6 +456,7 @@ static enum mase_status run_epochs(void *data, struct mase_err *err)
     struct run *r = data;
     struct mase_train_epoch e = { .stop = reason_to_stop(r->t) };
     r->point.batches = r->t->batches;
+    MASE_TRY(mase_trainer_compare(r->t, "the start", err));
     while (!e.stop)
         MASE_TRY(run_epoch(r, &e, err));
     mase_trainer_write_weights(r->t);
@@ -448,5 +470,7 @@ enum mase_status mase_trainer_run(struct mase_trainer *t, const struct mase_trai
     const struct mase_train_env none = { 0 };
     struct run r = { .t = t, .env = env ? env : &none };
     MASE_TRY(mase_trainer_check(t, err));
+    if (t->opts.ranks && r.env->stop)
+        mase_bug("one process of several would stop by itself");
     return mase_heap_run(t->heap, run_epochs, &r, err);
 }

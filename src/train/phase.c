@@ -13,6 +13,7 @@
 #include <mase/log.h>
 #include <mase/tiled_plan.h>
 
+#include "base/ranks.h"
 #include "exec/plan/plan_parts.h"
 #include "ir/graph/bind_call.h"
 #include "train/trainer.h"
@@ -104,13 +105,25 @@ static enum mase_status make_graphs(struct mase_trainer *t, struct mase_err *err
 
 /* ---- plans ---- */
 
+/* A process that has but a part of the tiles needs no more threads than those. */
+static int threads_for(const struct mase_trainer *t, const struct mase_shape *sample, int64_t batch)
+{
+    const int threads = mase_train_threads(t->trained, sample, batch, (int)t->opts.threads);
+    const int tiles = mase_tiled_plan_tiles(batch);
+    int64_t from;
+    if (!t->opts.ranks || tiles == 1)
+        return threads;
+    const int own = (int)mase_ranks_share(&from, tiles, 0, t->opts.ranks->count); /* the most */
+    return threads < own ? threads : own;
+}
+
 static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
 {
     const struct mase_data_info *info = &mase_dataset_info(t->data)->data;
     const int64_t batch = t->opts.batch_size < t->rows ? t->opts.batch_size : t->rows;
     const int64_t rows = mase_dataset_split(t->data, MASE_SPLIT_VALIDATION).count;
     const int asked = (int)t->opts.threads;
-    t->threads = mase_train_threads(t->trained, &info->sample, batch, asked);
+    t->threads = threads_for(t, &info->sample, batch);
     const struct mase_predictor_opts vo = {
         .threads = mase_predict_threads(t->evaluated, &info->sample, rows, asked),
         .coupled_batch = t->opts.batch_size,
@@ -129,6 +142,7 @@ static enum mase_status make_plans(struct mase_trainer *t, struct mase_err *err)
                                        .input_count = t->validator->inputs.count };
     MASE_TRY(mase_tiled_plan_new(&t->tiled, t->trained, &po, err));
     t->plan = mase_tiled_plan_first(t->tiled);
+    mase_tiled_plan_share(t->tiled, t->opts.ranks);
     mase_trainer_hold_targets(t, mase_tiled_plan_tiles(batch));
     MASE_TRY(mase_target_own_loss(&t->own_loss, &t->targets, t->plan->batch,
                                   mase_tiled_plan_tiles(batch), true, err));
