@@ -40,6 +40,7 @@ struct mase_cli {
     struct mase_value *config;    /* the configuration file with --set applied; NULL: none */
     struct mase_pass_runs passes; /* passes of its section [passes] */
     struct mase_sheets sheets;    /* tables to print, in the format that the user chose */
+    struct mase_ranks *ranks;     /* the processes that do this together; NULL: this one alone */
 };
 
 /* command.c: find a command; an unknown or missing one fails with the list of commands. */
@@ -119,6 +120,10 @@ mase_cli_run_fn mase_cli_train, mase_cli_test, mase_cli_predict, mase_cli_transf
 enum mase_status mase_cli_run_passes(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
                                struct mase_err *err) MASE_MUST_CHECK;
+
+/* join.c: become one of the processes that mpirun started, if it did. Those that do not speak for
+ * the job print nothing from here on. */
+enum mase_status mase_cli_join(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
 
 /* interrupt.c: print this line when the user interrupts the program; text is not copied. */
 void mase_cli_on_interrupt(const char *text);

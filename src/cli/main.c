@@ -12,6 +12,7 @@
 #include "base/counters.h"
 #include "base/limit.h"
 #include "base/number.h"
+#include "base/ranks.h"
 #include "cli/cli.h"
 #include "cli/command/cmd_train.h"
 
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
         mase_err_print(stderr, &err);
     }
     log_counters();
+    mase_ranks_leave(c.ranks, st ? FAILED : 0);
     mase_cli_release(&c);
     return st ? FAILED : 0;
 }

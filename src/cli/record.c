@@ -7,6 +7,7 @@
 #include <mase/file.h>
 #include <mase/progress.h>
 
+#include "base/ranks.h"
 #include "cli/command_nets.h"
 #include "cli/project.h"
 #include "kern/kern.h"
@@ -253,6 +254,8 @@ enum mase_status mase_cli_record(const struct mase_cli_record *r, struct mase_er
     mase_value_set(a, v, "seed", mase_value_copy(a, mase_cli_value(r->c, MASE_CLI_seed)));
     MASE_TRY(set_isa(a, v, r->isa, err));
     set_int(a, v, "threads", r->threads);
+    if (r->c->ranks)
+        set_int(a, v, "processes", r->c->ranks->count);
     mase_value_set(a, v, "configuration", config);
     if (r->passes)
         mase_value_set(a, v, "passes", r->passes);

@@ -5,6 +5,9 @@
  *     PROJECT/software/metrics.csv, training_curve.svg, and bits.csv of a quantised network
  *     PROJECT/software/tensorboard/lightning_logs/version_N/{events..., hparams.yaml}
  *     PROJECT/run.json
+ *
+ * Under mpirun all processes do the same, up to the steps, which they share; rank 0 alone has a
+ * project folder.
  */
 #include "cli/command/cmd_train.h"
 
@@ -13,8 +16,10 @@
 #include <mase/file.h>
 #include <mase/log.h>
 #include <mase/progress.h>
+#include <mase/tiled_plan.h>
 
 #include "base/number.h"
+#include "base/ranks.h"
 #include "base/status_line.h"
 #include "pass/support.h"
 
@@ -35,6 +40,7 @@ struct job {
     int64_t drawn_epoch; /* epoch of the displayed progress; -1: none */
     uint64_t ticked;     /* time of the last update, and its step */
     int64_t ticked_step;
+    int64_t first_step; /* of this run */
     struct mase_train_epoch last, best;
     double train_seconds;
     int64_t samples;
@@ -49,7 +55,8 @@ static enum mase_status bind_options(struct job *j, struct mase_err *err)
     const struct mase_value *table = mase_cli_training(j->c);
     MASE_TRY(mase_opts_bind(&j->opts, sizeof j->opts, mase_train_rows, table, a, err));
     MASE_TRY(mase_cli_pruning(&j->opts.prune, j->c, err));
-    j->saves = !j->opts.dev_run;
+    j->opts.ranks = j->c->ranks;
+    j->saves = !j->opts.dev_run && mase_ranks_speaks(j->c->ranks);
     return MASE_OK;
 }
 
@@ -128,10 +135,20 @@ static void warn_of_ending(const struct mase_graph *g, const struct mase_objecti
                       bad_endings[i].why);
 }
 
-static enum mase_status set_up(struct job *j, struct mase_err *err)
+/* The batch may have fewer tiles than there are processes. */
+static void warn_of_tiles(const struct job *j)
 {
-    const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
-    const bool again = can_resume(j, last);
+    const int64_t rows = mase_dataset_split(j->data, MASE_SPLIT_TRAIN).count;
+    const int64_t batch = j->opts.batch_size < rows ? j->opts.batch_size : rows;
+    const int tiles = mase_tiled_plan_tiles(batch), count = j->c->ranks ? j->c->ranks->count : 1;
+    if (tiles < count)
+        mase_warn("a batch of %lld samples has work for %d of %d processes: one takes 512 or fewer",
+                  (long long)batch, tiles, count);
+}
+
+/* Network, data and trainer. Nothing is written. */
+static enum mase_status open_all(struct job *j, struct mase_err *err)
+{
     MASE_TRY(mase_train_objective(&j->objective, &j->opts, err));
     mase_info("Initialising model '%s'...", j->model->name);
     mase_info("Initialising dataset '%s'...", mase_cli_text(j->c, MASE_CLI_dataset));
@@ -145,7 +162,13 @@ static enum mase_status set_up(struct job *j, struct mase_err *err)
     MASE_TRY(check_distill(j, err));
     mase_cli_log_data(&j->c->arena, j->data);
     warn_of_ending(j->work.graph, &j->objective);
-    MASE_TRY(mase_trainer_new(&j->trainer, j->work.graph, j->data, &j->opts, err));
+    warn_of_tiles(j);
+    return mase_trainer_new(&j->trainer, j->work.graph, j->data, &j->opts, err);
+}
+
+/* The project folder, and the checkpoint to go on from. */
+static enum mase_status begin(struct job *j, bool again, const char *last, struct mase_err *err)
+{
     if (j->saves)
         MASE_TRY(mase_cli_claim(&j->claim, j->c, j->project_dir, again, err));
     if (again)
@@ -177,6 +200,8 @@ static void print_summary(const struct job *j)
         (long long)mase_trainer_batches(j->trainer), (long long)j->opts.batch_size,
         mase_plan_isa(mase_trainer_plan(j->trainer)), mase_trainer_threads(j->trainer),
         mase_trainer_threads(j->trainer) == 1 ? "thread" : "threads");
+    if (j->c->ranks)
+        mase_info("%d processes share each batch", j->c->ranks->count);
 }
 
 /* ---- during training ---- */
@@ -267,9 +292,13 @@ static enum mase_status train(struct job *j, struct mase_err *err)
         mase_cli_on_interrupt("\nch: interrupted; the same command with --resume goes on after the "
                               "last epoch\n");
     j->ticked = mase_clock();
-    j->ticked_step = mase_trainer_state(j->trainer)->step;
+    j->ticked_step = j->first_step = mase_trainer_state(j->trainer)->step;
+    const int64_t before = j->c->ranks ? j->c->ranks->bytes : 0;
     const enum mase_status st = mase_trainer_run(j->trainer, &env, err);
     mase_log_status(NULL);
+    if (!st && j->c->ranks)
+        mase_debug("rank 0 sent %lld bytes in %lld steps", (long long)(j->c->ranks->bytes - before),
+                   (long long)(mase_trainer_state(j->trainer)->step - j->first_step));
     return st;
 }
 
@@ -393,11 +422,31 @@ static enum mase_status finish(struct job *j, struct mase_err *err)
     return record(j, files, err);
 }
 
+static enum mase_status prepare(struct job *j, struct mase_err *err)
+{
+    struct mase_cli *c = j->c;
+    MASE_TRY(mase_cli_merge(c, err));
+    MASE_TRY(mase_cli_find_work(&j->work, c, err));
+    MASE_TRY(bind_options(j, err));
+    MASE_TRY(mase_cli_find_model(&j->model, c, &j->work, err));
+    mase_cli_announce(c);
+    warn_of_differences(c);
+    MASE_TRY(find_folders(j, err));
+    return open_all(j, err);
+}
+
+/* All processes are ready before rank 0 writes: what this run loads may move out of its way. */
 static enum mase_status run(struct job *j, struct mase_err *err)
 {
-    MASE_TRY(set_up(j, err));
+    struct mase_ranks *ranks = j->c->ranks;
+    MASE_TRY(mase_ranks_agree(ranks, prepare(j, err), err));
+    const char *last = mase_path_join(&j->c->arena, j->ckpt_dir, "last.ckpt");
+    bool again = can_resume(j, last);
+    mase_ranks_broadcast(ranks, &again, sizeof again, 0);
+    MASE_TRY(mase_ranks_agree(ranks, begin(j, again, last, err), err));
     print_summary(j);
     MASE_TRY(train(j, err));
+    mase_ranks_part(ranks);
     MASE_TRY(finish(j, err));
     mase_info("Training is completed");
     return MASE_OK;
@@ -406,13 +455,7 @@ static enum mase_status run(struct job *j, struct mase_err *err)
 enum mase_status mase_cli_train(struct mase_cli *c, struct mase_err *err)
 {
     struct job j = { .c = c, .started = mase_clock(), .drawn_epoch = -1, .claim = { .lock = -1 } };
-    MASE_TRY(mase_cli_merge(c, err));
-    MASE_TRY(mase_cli_find_work(&j.work, c, err));
-    MASE_TRY(bind_options(&j, err));
-    MASE_TRY(mase_cli_find_model(&j.model, c, &j.work, err));
-    mase_cli_announce(c);
-    warn_of_differences(c);
-    MASE_TRY(find_folders(&j, err));
+    MASE_TRY(mase_cli_join(c, err));
     const enum mase_status st = run(&j, err);
     if (st && j.files.arena) /* keep the measurements so far readable */
         (void)!mase_cli_train_files_close(&j.files, NULL, mase_value_list(&c->arena), NULL);
