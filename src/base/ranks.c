@@ -47,6 +47,11 @@ static bool is_launched(void)
     return getenv("PMIX_RANK") && number_of("SLURM_STEP_NUM_TASKS") > 1;
 }
 
+bool mase_ranks_is_follower(void)
+{
+    return is_launched() && number_of("PMIX_RANK") + number_of("OMPI_COMM_WORLD_RANK") > 0;
+}
+
 /* Where a rank runs. */
 struct station {
     char host[64];
@@ -93,14 +98,16 @@ void mase_ranks_part(struct mase_ranks *r)
         r->parted = true;
 }
 
-void mase_ranks_leave(struct mase_ranks *r, int status)
+int mase_ranks_leave(struct mase_ranks *r, int status)
 {
     if (!r)
-        return;
+        return status;
+    const bool follows = r->rank > 0;
     if (status && !r->parted)
         r->link->abort(r, status);
     else
         r->link->leave(r);
+    return follows ? 0 : status;
 }
 
 /* ---- exchange ---- */

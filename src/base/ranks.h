@@ -53,9 +53,14 @@ enum mase_status mase_ranks_join(struct mase_ranks **out, struct mase_err *err) 
 struct mase_ranks *mase_ranks_new(const struct mase_link *link, void *data, int rank, int count);
 /* Free what mase_ranks_new made; links call it. */
 void mase_ranks_free(struct mase_ranks *r);
-/* Leave the job. When this rank alone has failed, the others still wait for it: the job ends with
- * this exit status. r may be NULL. */
-void mase_ranks_leave(struct mase_ranks *r, int status);
+/* Leave the job at the end of the process. Returns the status to exit with, which is 0 of a failure
+ * that rank 0 tells: the launcher ends all processes at the first other status. When this rank
+ * alone has failed, and the others still wait for it, it does not return: the job ends with this
+ * status. r may be NULL. */
+int mase_ranks_leave(struct mase_ranks *r, int status);
+/* Did a launcher start this process as one of several that begin with the same command line, and
+ * not as the first? Known before joining. */
+bool mase_ranks_is_follower(void);
 
 /* ranks_mpi.c: connect by Open MPI. */
 enum mase_status mase_ranks_connect(struct mase_ranks **out, struct mase_err *err) MASE_MUST_CHECK;

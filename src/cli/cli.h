@@ -124,6 +124,8 @@ enum mase_status mase_cli_info(struct mase_cli *c, const char *what,
 /* join.c: become one of the processes that mpirun started, if it did. Those that do not speak for
  * the job print nothing from here on. */
 enum mase_status mase_cli_join(struct mase_cli *c, struct mase_err *err) MASE_MUST_CHECK;
+/* Will another process say what is wrong with the command line? It did not come to joining. */
+bool mase_cli_is_echo(const struct mase_cli *c);
 
 /* interrupt.c: print this line when the user interrupts the program; text is not copied. */
 void mase_cli_on_interrupt(const char *text);

@@ -23,3 +23,9 @@ enum mase_status mase_cli_join(struct mase_cli *c, struct mase_err *err)
     mase_log_set_stream(stdout);
     return MASE_OK;
 }
+
+bool mase_cli_is_echo(const struct mase_cli *c)
+{
+    const char *name = c->command ? c->command->name : c->operand_count ? c->operands[0] : NULL;
+    return mase_streq(name, "train") && mase_ranks_is_follower();
+}

@@ -77,6 +77,8 @@ int main(int argc, char **argv)
     enum mase_status st = mase_limit_check(&err);
     if (!st)
         st = mase_cli_parse(&c, argc, argv, &err);
+    if (st && mase_cli_is_echo(&c))
+        err.msg[0] = '\0';
     if (!st)
         st = dispatch(&c, &err);
     if (st && c.command)
@@ -91,7 +93,7 @@ int main(int argc, char **argv)
         mase_err_print(stderr, &err);
     }
     log_counters();
-    mase_ranks_leave(c.ranks, st ? FAILED : 0);
+    const int status = mase_ranks_leave(c.ranks, st ? FAILED : 0);
     mase_cli_release(&c);
-    return st ? FAILED : 0;
+    return status;
 }
