@@ -84,11 +84,11 @@ distcheck: ## the same, then built and tested outside of any checkout, without a
 	@scripts/dist check
 
 deb: ## Debian packages into build/deb, looked at by lintian
-	@scripts/packages install build test deb
+	@scripts/packages install build test scale deb
 	@scripts/deb
 
 trydeb: ## the same, then installed and tried in a minimal Debian of their own
-	@scripts/packages install build test deb bare
+	@scripts/packages install build test scale deb bare
 	@scripts/deb >/dev/null
 	@scripts/try_deb
 
