@@ -39,17 +39,17 @@ static long number_of(const char *name)
     return n > 0 ? n : 0;
 }
 
-/* Open MPI's mpirun says how many there are; under srun, which starts them by PMIx, Slurm does. */
-static bool is_launched(void)
+/* How many processes a launcher started, as far as it says: Open MPI's mpirun, or Slurm's srun
+ * where it starts them by PMIx. */
+static long launched(void)
 {
-    if (number_of("OMPI_COMM_WORLD_SIZE") > 1)
-        return true;
-    return getenv("PMIX_RANK") && number_of("SLURM_STEP_NUM_TASKS") > 1;
+    const long count = number_of("OMPI_COMM_WORLD_SIZE");
+    return count || !getenv("PMIX_RANK") ? count : number_of("SLURM_STEP_NUM_TASKS");
 }
 
 bool mase_ranks_is_follower(void)
 {
-    return is_launched() && number_of("PMIX_RANK") + number_of("OMPI_COMM_WORLD_RANK") > 0;
+    return launched() > 1 && number_of("PMIX_RANK") + number_of("OMPI_COMM_WORLD_RANK") > 0;
 }
 
 /* Where a rank runs. */
@@ -84,11 +84,22 @@ static int share_of_cpus(struct mase_ranks *r)
 
 enum mase_status mase_ranks_join(struct mase_ranks **out, struct mase_err *err)
 {
+    const long count = launched();
+    struct mase_ranks *r;
     *out = NULL;
-    if (!is_launched())
+    if (count < 2)
         return MASE_OK;
-    MASE_TRY(mase_ranks_connect(out, err));
-    (*out)->threads = share_of_cpus(*out);
+    MASE_TRY(mase_ranks_connect(&r, err));
+    if (r->count != count) {
+        const int found = r->count;
+        r->link->leave(r);
+        return mase_fail(err, MASE_EVALUE,
+                         "started as one of %ld processes, but Open MPI finds %d: its own mpirun "
+                         "starts them, or srun --mpi=pmix",
+                         count, found);
+    }
+    r->threads = share_of_cpus(r);
+    *out = r;
     return MASE_OK;
 }
 

@@ -167,6 +167,8 @@ enum mase_status mase_ranks_connect(struct mase_ranks **out, struct mase_err *er
 enum mase_status mase_ranks_connect(struct mase_ranks **out, struct mase_err *err)
 {
     *out = NULL;
+    if (mase_ranks_is_follower()) /* the first process says it for all */
+        return mase_fail(err, MASE_EUNSUPPORTED, "%s", "");
     return mase_fail(err, MASE_EUNSUPPORTED,
                      "started as one of several processes, but built without Open MPI: install "
                      "libopenmpi-dev and build again");
