@@ -30,6 +30,7 @@ bench: ## start-up, plans, training (quantised, too), prediction, loading, profi
 	@bench/setup
 	@bench/growth
 	@bench/train
+	@bench/ranks
 	@bench/qat
 	@bench/infer
 	@bench/emulate
