@@ -30,6 +30,17 @@ enum mase_status mase_search_check(const struct mase_value *search,
 
 struct mase_search;
 
+/* A metric of the program's own, beside those of the runners: a number that depends on nothing but
+ * the network g and the point, which is sampled_config, sampled_arguments and sampled_options as
+ * trials record them. g is as it is measured, trained if trials train, and stays as it is. One
+ * thread at a time calls the functions of a search. */
+struct mase_search_own_metric {
+    const char *name;
+    enum mase_status (*measure)(void *data, double *found, struct mase_graph *g,
+                                const struct mase_value *point, struct mase_err *err);
+    void *data;
+};
+
 /* Borrowed, all of it. */
 struct mase_search_opts {
     const struct mase_value *section;
@@ -46,6 +57,7 @@ struct mase_search_opts {
     uint64_t seed;
     const struct mase_value *training; /* options of ch train, for runners that train; or NULL */
     int workers;                       /* trials at a time; 0: one */
+    const struct mase_search_own_metric *own; /* the last has no name; NULL: none */
 };
 enum mase_status mase_search_new(struct mase_search **out, const struct mase_search_opts *o,
                                  struct mase_err *err) MASE_MUST_CHECK;

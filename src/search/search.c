@@ -107,7 +107,7 @@ static enum mase_status check_choosers(const struct mase_search *s, struct mase_
 static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
-    MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, err));
+    MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, s->opts.own, err));
     if (c->training && !mase_search_trains(s))
         return mase_fail_at(err, MASE_EVALUE, c->training->at,
                             "search: search_space: train varies what the runner basic_train does, "
@@ -321,6 +321,8 @@ static enum mase_status find(double *found, struct mase_search *s, struct mase_c
     const bool again = !s->config.pruner; /* readings are made anew for each trial */
     if (!again || !mase_known_get(&s->known, mase_str_text(&key), found)) {
         st = measure_all(found, c, err);
+        if (!st)
+            st = mase_search_measure_own(found + s->config.own_slot, c, err);
         if (!st && again)
             mase_known_put(&s->known, mase_str_text(&key), found);
     }
@@ -340,6 +342,9 @@ static struct mase_value *metrics_of(struct mase_arena *a, const struct mase_sea
                 mase_value_set(a, v, m->runner->functions->metrics[k].name,
                                mase_value_float(a, found[m->slot + k]));
     }
+    for (int i = 0; kind == MASE_RUNNER_SOFTWARE && c->own && c->own[i].name; i++)
+        if (!isnan(found[c->own_slot + i]))
+            mase_value_set(a, v, c->own[i].name, mase_value_float(a, found[c->own_slot + i]));
     return v;
 }
 
@@ -348,7 +353,7 @@ static struct mase_value *scaled_metrics(struct mase_arena *a, const struct mase
 {
     struct mase_value *v = mase_value_table(a);
     for (int i = 0; i < c->metrics; i++)
-        if (c->metric[i].objective)
+        if (c->metric[i].objective && !isnan(found[c->metric[i].slot]))
             mase_value_set(a, v, c->metric[i].name,
                            mase_value_float(a, c->metric[i].scale * found[c->metric[i].slot]));
     return v;
@@ -356,12 +361,21 @@ static struct mase_value *scaled_metrics(struct mase_arena *a, const struct mase
 
 static void note_options(struct mase_value *v, struct mase_arena *a, const char *key,
                          const struct mase_search *s, const struct mase_option_space *o,
-                         const struct mase_trial *t)
+                         const double *x)
 {
     struct mase_value *options = mase_value_table(a);
-    mase_option_space_set(options, a, o, &s->space, t->x);
+    mase_option_space_set(options, a, o, &s->space, x);
     if (o->count)
         mase_value_set(a, v, key, options);
+}
+
+void mase_search_note_point(struct mase_value *v, struct mase_arena *a, const struct mase_search *s,
+                            const double *x)
+{
+    mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, x));
+    note_options(v, a, "sampled_arguments", s, &s->variants.arguments, x);
+    note_options(v, a, "sampled_channels", s, &s->channels.layers, x);
+    note_options(v, a, "sampled_options", s, &s->training, x);
 }
 
 static struct mase_value *all_metrics(struct mase_arena *a, const struct mase_search_config *c,
@@ -378,10 +392,7 @@ static void note(struct mase_trial *t, struct mase_arena *a, const struct mase_s
                  const double *found)
 {
     struct mase_value *v = all_metrics(a, &s->config, found);
-    mase_value_set(a, v, "sampled_config", mase_format_config(a, &s->formats, t->x));
-    note_options(v, a, "sampled_arguments", s, &s->variants.arguments, t);
-    note_options(v, a, "sampled_channels", s, &s->channels.layers, t);
-    note_options(v, a, "sampled_options", s, &s->training, t);
+    mase_search_note_point(v, a, s, t->x);
     t->user = v;
 }
 

@@ -346,14 +346,34 @@ static enum mase_status read_runners(struct mase_search_config *c, const struct 
     return MASE_OK;
 }
 
-/* Of the runners that the section has, the first that finds it. */
+static int own_metrics(const struct mase_search_config *c)
+{
+    int n = 0;
+    while (c->own && c->own[n].name)
+        n++;
+    return n;
+}
+
+/* Of the runners that the section has, the first that finds it, or the program's own. */
 static int slot_of(const struct mase_search_config *c, const char *metric)
 {
     for (int i = 0; i < c->measures; i++)
         for (int k = 0; k < mase_runner_metrics(c->measure[i].runner); k++)
             if (mase_streq(c->measure[i].runner->functions->metrics[k].name, metric))
                 return c->measure[i].slot + k;
+    for (int i = 0; i < own_metrics(c); i++)
+        if (mase_streq(c->own[i].name, metric))
+            return c->own_slot + i;
     return -1;
+}
+
+/* A name means one metric. */
+static enum mase_status check_own(const struct mase_search_config *c, struct mase_err *err)
+{
+    for (int i = 0; i < own_metrics(c); i++)
+        if (slot_of(c, c->own[i].name) != c->own_slot + i)
+            return mase_fail(err, MASE_EVALUE, "there are two metrics '%s'", c->own[i].name);
+    return MASE_OK;
 }
 
 static enum mase_status fail_metric(const struct mase_search_config *c, const char *name,
@@ -364,6 +384,8 @@ static enum mase_status fail_metric(const struct mase_search_config *c, const ch
     for (int i = 0; i < c->measures; i++)
         for (int k = 0; k < mase_runner_metrics(c->measure[i].runner); k++)
             names[n++] = c->measure[i].runner->functions->metrics[k].name;
+    for (int i = 0; i < own_metrics(c); i++)
+        names[n++] = c->own[i].name;
     return fail_name(at, "metric", name, names, n, err);
 }
 
@@ -515,6 +537,9 @@ static enum mase_status read_strategy(struct mase_search_config *c, const struct
         c->measure[i].slot = c->slots;
         c->slots += mase_runner_metrics(c->measure[i].runner);
     }
+    c->own_slot = c->slots;
+    c->slots += own_metrics(c);
+    MASE_TRY(check_own(c, err));
     MASE_TRY(need_table(s.setup, "setup", v, err));
     MASE_TRY(read_setup(c, s.setup, a, err));
     MASE_TRY(need_table(s.metrics, "metrics", v, err));
@@ -540,9 +565,11 @@ static enum mase_status read_sections(struct mase_search_config *c, struct mase_
 }
 
 enum mase_status mase_search_config_read(struct mase_search_config *c, struct mase_arena *a,
-                                         const struct mase_value *section, struct mase_err *err)
+                                         const struct mase_value *section,
+                                         const struct mase_search_own_metric *own,
+                                         struct mase_err *err)
 {
-    *c = (struct mase_search_config){ 0 };
+    *c = (struct mase_search_config){ .own = own };
     return read_sections(c, a, section, err) ? mase_wrap(err, "search") : MASE_OK;
 }
 
@@ -550,7 +577,7 @@ enum mase_status mase_search_check(const struct mase_value *search, struct mase_
 {
     struct mase_arena a = { 0 };
     struct mase_search_config c;
-    const enum mase_status st = mase_search_config_read(&c, &a, search, err);
+    const enum mase_status st = mase_search_config_read(&c, &a, search, NULL, err);
     mase_arena_release(&a);
     return st;
 }

@@ -37,8 +37,10 @@ struct mase_search_config {
     const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;
     struct mase_search_measure *measure;
-    int measures, slots;               /* metrics of all of them */
-    struct mase_search_metric *metric; /* by name */
+    int measures, slots;                      /* metrics of all of them, and of the program's own */
+    const struct mase_search_own_metric *own; /* borrowed; the last has no name; NULL: none */
+    int own_slot;                             /* of the first of these */
+    struct mase_search_metric *metric;        /* by name */
     int metrics, objectives, constraints;
     bool sum; /* one objective: the sum of the scaled metrics, in this direction */
     enum mase_goal sum_direction;
@@ -49,9 +51,10 @@ struct mase_search_config {
     const struct mase_value *sampler_opts, *pruner_opts; /* tables, or NULL */
 };
 
-/* Read the section, allocated in a. */
+/* Read the section, allocated in a. own: metrics of the program; NULL: none. */
 enum mase_status mase_search_config_read(struct mase_search_config *c, struct mase_arena *a,
                                          const struct mase_value *section,
+                                         const struct mase_search_own_metric *own,
                                          struct mase_err *err) MASE_MUST_CHECK;
 
 #endif /* MASE_SEARCH_SEARCH_CONFIG_H */

@@ -37,6 +37,15 @@ enum mase_status mase_candidate_evaluate(struct mase_evaluation *e, struct mase_
                                          struct mase_split_rows rows, struct mase_arena *detail,
                                          struct mase_err *err) MASE_MUST_CHECK;
 
+/* Set what a point comes to, as trials record it: sampled_config and, where these vary,
+ * sampled_arguments and sampled_options. */
+void mase_search_note_point(struct mase_value *v, struct mase_arena *a, const struct mase_search *s,
+                            const double *x);
+/* Measure what the program measures itself: a number for each, in the order of the search's
+ * (own_metrics.c). */
+enum mase_status mase_search_measure_own(double *found, struct mase_candidate *c,
+                                         struct mase_err *err) MASE_MUST_CHECK;
+
 /* Measure a trial by the candidate of a worker. What it comes to is allocated in a. */
 enum mase_status mase_search_measure(struct mase_search *s, int worker, struct mase_trial *t,
                                      struct mase_arena *a, struct mase_err *err) MASE_MUST_CHECK;
