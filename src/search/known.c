@@ -11,7 +11,7 @@ void mase_known_init(struct mase_known *k, int slots)
 {
     *k = (struct mase_known){ .slots = slots };
     k->of.arena = &k->arena;
-    mase_guard_keep_arena(&k->arena);
+    (void)mase_arena_alloc(&k->arena, 1); /* what workers add belongs to the call that this does */
 }
 
 void mase_known_release(struct mase_known *k)
