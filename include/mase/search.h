@@ -82,6 +82,12 @@ enum mase_status mase_search_check_study(const struct mase_search *s,
                                          const struct mase_study *study, const char *where,
                                          struct mase_err *err) MASE_MUST_CHECK;
 
+/* The study of this name in a store, which `where` names: to be gone on with if there is one of
+ * this search, else a new one, described and with its baseline; store NULL: a new one in memory. */
+enum mase_status mase_search_take_study(struct mase_study *study, struct mase_search *s,
+                                        struct mase_store *store, const char *name,
+                                        const char *where, struct mase_err *err) MASE_MUST_CHECK;
+
 struct mase_search_run_opts {
     struct mase_store *store; /* NULL: in memory */
     int64_t trials;           /* 0: as the section says */

@@ -154,34 +154,12 @@ static const char *study_name(const struct job *j)
     return name ? name : slash ? slash + 1 : j->project_dir;
 }
 
-static enum mase_status has_study(bool *has, struct job *j, const char *name, struct mase_err *err)
-{
-    const char *const *names;
-    int count;
-    MASE_TRY(mase_store_list(j->store, &j->c->arena, &names, &count, err));
-    *has = false;
-    for (int i = 0; i < count; i++)
-        *has |= mase_streq(names[i], name);
-    return MASE_OK;
-}
-
 /* One that is there already is gone on with: others may be at it. */
 static enum mase_status open_study(struct job *j, struct mase_err *err)
 {
-    const char *name = study_name(j);
-    bool has;
     MASE_TRY(mase_make_dirs(j->dir, err));
     MASE_TRY(mase_store_open(&j->store, j->storage, MASE_STORE_CREATE, err));
-    MASE_TRY(has_study(&has, j, name, err));
-    if (!has) {
-        mase_search_describe(j->search, &j->study, name);
-        MASE_TRY(mase_search_note_baseline(j->search, &j->study, err));
-        return mase_store_create(j->store, &j->study, err);
-    }
-    MASE_TRY(mase_store_read(j->store, &j->study, name, err));
-    MASE_TRY(mase_search_check_study(j->search, &j->study, j->storage, err));
-    mase_info("Study '%s' of %s: %lld trials so far", name, j->storage, (long long)j->study.trials);
-    return MASE_OK;
+    return mase_search_take_study(&j->study, j->search, j->store, study_name(j), j->storage, err);
 }
 
 /* ---- running ---- */
