@@ -41,7 +41,8 @@
  * it: MASE_EVALUE.
  *
  * The examples in this header are compiled by the tests, as bodies of functions that have s, net,
- * node, rows, runner, text, err and config, the number formats of its layers.
+ * node, rows, runner, text, err, config, the number formats of its layers, and search, a section
+ * [search], of which mine.db has a study.
  */
 #ifndef MASE_H
 #define MASE_H
@@ -65,6 +66,7 @@ struct mase_net;     /* a network: graph, weights, metadata */
 struct mase_node;    /* a node of it */
 struct mase_rows;    /* samples with what they should become, in splits */
 struct mase_runner;  /* a network made ready to compute */
+struct mase_trials;  /* a study: what a search tried, and what that came to */
 
 /* "0.2.0", and the MASE_ABI, of the library that runs.
  *
@@ -137,8 +139,8 @@ MASE_API enum mase_status mase_session_call(struct mase_session *s, mase_call_fn
                                             struct mase_err *err) MASE_MUST_CHECK;
 
 /* What there is, as JSON: "passes", "formats", "ops", "models", "datasets", "tasks", "training"
- * (the options of mase_net_train), "engines", "targets" (of ch emit), with names, help and, where
- * they have some, options: key, type, default, what is allowed.
+ * (the options of mase_net_train), "engines", "targets" (of ch emit), "samplers" (of searches),
+ * with names, help and, where they have some, options: key, type, default, what is allowed.
  *
  *     MASE_TRY(mase_session_list(s, text, "formats", err));
  */
@@ -746,6 +748,123 @@ MASE_API enum mase_status mase_net_train(struct mase_net *net, struct mase_epoch
                                          const struct mase_rows *rows,
                                          const struct mase_training *training,
                                          struct mase_err *err) MASE_MUST_CHECK;
+
+/* ---- searching ---- */
+
+/* A metric of the program's own, which [search.strategy.metrics] names like those of runners. It
+ * measures the network of a trial, trained if trials train; point is JSON, sampled_config and,
+ * where these vary, sampled_arguments and sampled_options. The value must depend on nothing else:
+ * points that come to the same network are measured once. Changes of net are gone afterwards. One
+ * metric at a time is measured, perhaps by another thread than called the library. A failure is
+ * that of the trial, and the search goes on. */
+struct mase_own_metric {
+    const char *name;
+    void *user;
+    enum mase_status (*measure)(void *user, double *value, struct mase_net *net, const char *point,
+                                struct mase_err *err);
+};
+struct mase_searching {
+    size_t size;
+    int64_t trials;      /* of the study in all, with those that it has; 0: as [search] says */
+    double seconds;      /* no trial begins after; 0: as [search] says */
+    int workers;         /* trials at a time, which changes no result; 0: as many as pay off */
+    uint64_t seed;       /* 0: as the configuration says, else 0 */
+    const char *storage; /* where the study is kept: "study.db", "postgresql://..."; NULL: memory.
+                          * A study that is there is gone on with. */
+    const char *study;   /* its name; NULL: that of the network */
+    const char
+        *options; /* of training, as for mase_net_train: for runners that train, batch_size */
+    const struct mase_own_metric *metrics;
+    int metric_count;
+    void *user; /* given to each of these, which may be NULL */
+    /* The network with these arguments of its constructor, JSON, for [search.search_space.model].
+     * It is copied at once and stays the program's. */
+    enum mase_status (*open)(void *user, struct mase_net **net, const char *arguments,
+                             struct mase_err *err);
+    /* After each trial, in the order of their numbers: JSON, as of mase_trials_print. false: stop
+     * when the trials under way have ended. */
+    bool (*on_trial)(void *user, const char *trial);
+    /* Asked before each trial: true: stop. A trial that fails then is not recorded. */
+    bool (*stop)(void *user);
+};
+/* Try out the points of a [search] section, each with a copy of the network, on rows. config is
+ * that section, or a whole configuration, of which [search] and the options of training count. The
+ * same seed gives the same study, whatever the workers. The rows must outlive the trials, and so
+ * must what `open` and the metrics need, if mase_trials_net is called. how may be NULL.
+ *
+ *     const char *search =
+ *         "search_space.name = 'graph/quantize/mixed_precision_ptq'\n"
+ *         "search_space.setup.by = 'name'\n"
+ *         "search_space.seed.default.config.name = ['NA']\n"
+ *         "search_space.seed.seq_blocks_2.config = { name = ['integer'], data_in_width = [4, 8],"
+ *         " data_in_frac_width = [3], weight_width = [2, 4], weight_frac_width = [1],"
+ *         " bias_width = [8], bias_frac_width = [4] }\n"
+ *         "strategy.name = 'optuna'\n"
+ *         "strategy.setup = { sampler = 'random', n_trials = 10 }\n"
+ *         "strategy.sw_runner.basic_evaluation = {}\n"
+ *         "strategy.metrics.accuracy.direction = 'maximize'\n";
+ *     struct mase_trials *trials = NULL;
+ *     MASE_TRY(mase_net_search(net, &trials, rows, search, NULL, err));
+ *     MASE_TRY(mase_trials_print(trials, text, "study", err));
+ *     mase_trials_free(trials);
+ */
+MASE_API enum mase_status mase_net_search(const struct mase_net *net, struct mase_trials **trials,
+                                          const struct mase_rows *rows, const char *config,
+                                          const struct mase_searching *how,
+                                          struct mase_err *err) MASE_MUST_CHECK;
+/* The names of the studies of a store, as JSON.
+ *
+ *     MASE_TRY(mase_session_studies(s, text, "mine.db", err));
+ */
+MASE_API enum mase_status mase_session_studies(struct mase_session *s, struct mase_text *out,
+                                               const char *storage,
+                                               struct mase_err *err) MASE_MUST_CHECK;
+/* A study of a store, of ours or Optuna's, or of a .json file that was written. name: which; NULL:
+ * the only one.
+ *
+ *     struct mase_trials *trials = NULL;
+ *     MASE_TRY(mase_trials_open(s, &trials, "mine.db", NULL, err));
+ *     printf("%lld trials\n", (long long)mase_trials_count(trials));
+ *     mase_trials_free(trials);
+ */
+MASE_API enum mase_status mase_trials_open(struct mase_session *s, struct mase_trials **trials,
+                                           const char *storage, const char *name,
+                                           struct mase_err *err) MASE_MUST_CHECK;
+MASE_API void mase_trials_free(struct mase_trials *trials); /* may be NULL */
+MASE_API int64_t mase_trials_count(const struct mase_trials *trials);
+/* As JSON: "study", all of it: name, objectives, constraints, parameters, trials (number, state,
+ * values, violations, params, readings, start and end in microseconds, user: what was measured),
+ * hash, and best, the numbers of the trials that no other dominates, the first of those with equal
+ * values; "log" and "best", the original's log.json and best.json.
+ *
+ *     struct mase_trials *trials = NULL;
+ *     MASE_TRY(mase_trials_open(s, &trials, "mine.db", NULL, err));
+ *     MASE_TRY(mase_trials_print(trials, text, "best", err));
+ *     mase_trials_free(trials);
+ */
+MASE_API enum mase_status mase_trials_print(const struct mase_trials *trials, struct mase_text *out,
+                                            const char *what, struct mase_err *err) MASE_MUST_CHECK;
+/* Add them to a store, FILE.db or a URL, or write FILE.json.
+ *
+ *     struct mase_trials *trials = NULL;
+ *     MASE_TRY(mase_trials_open(s, &trials, "mine.db", NULL, err));
+ *     MASE_TRY(mase_trials_write(trials, "mine.json", err));
+ *     mase_trials_free(trials);
+ */
+MASE_API enum mase_status mase_trials_write(const struct mase_trials *trials, const char *path,
+                                            struct mase_err *err) MASE_MUST_CHECK;
+/* The network of a trial, of a study that mase_net_search made or went on with: with the formats
+ * and arguments of its point and, if trials train, trained once more, to the same weights.
+ *
+ *     struct mase_trials *trials = NULL;
+ *     struct mase_net *first = NULL;
+ *     MASE_TRY(mase_net_search(net, &trials, rows, search, NULL, err));
+ *     MASE_TRY(mase_trials_net(trials, &first, 0, err));
+ *     mase_net_free(first);
+ *     mase_trials_free(trials);
+ */
+MASE_API enum mase_status mase_trials_net(const struct mase_trials *trials, struct mase_net **net,
+                                          int64_t number, struct mase_err *err) MASE_MUST_CHECK;
 
 MASE_API_END
 

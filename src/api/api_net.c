@@ -176,7 +176,7 @@ enum mase_status mase_net_inputs(struct mase_inputs *in, struct mase_arena *a,
     return MASE_OK;
 }
 
-static struct mase_net *new_net(struct mase_session *s)
+struct mase_net *mase_net_new(struct mase_session *s)
 {
     struct mase_net *net = mase_xcalloc(sizeof *net);
     net->session = s;
@@ -268,7 +268,7 @@ static enum mase_status open_whole(struct open *c, struct mase_err *err)
 static enum mase_status open_net(void *data, struct mase_err *err)
 {
     struct open *c = data;
-    c->net = new_net(c->session);
+    c->net = mase_net_new(c->session);
     const enum mase_status st = open_whole(c, err);
     if (st)
         mase_net_free(c->net);
@@ -317,7 +317,7 @@ static enum mase_status parse_net(void *data, struct mase_err *err)
         g = mase_graph_new(p->name);
     else
         MASE_TRY(mase_graph_parse_mg(&g, p->text, strlen(p->text), p->name, err));
-    struct mase_net *net = new_net(p->session);
+    struct mase_net *net = mase_net_new(p->session);
     net->graph = g;
     net->has_sample = mase_graph_says_sample(&net->sample, g);
     *p->out = net;
@@ -384,18 +384,23 @@ struct mase_checkpoint_info mase_copy_trained(struct mase_arena *a,
     return t;
 }
 
+struct mase_net *mase_net_copy(const struct mase_net *from)
+{
+    struct mase_net *net = mase_net_new(from->session);
+    net->graph = mase_graph_clone(from->graph);
+    mase_graph_own_weights(net->graph);
+    net->sample = from->sample;
+    net->has_sample = from->has_sample;
+    net->trained = mase_copy_trained(&net->arena, &from->trained);
+    net->origin = copy_text(&net->arena, from->origin);
+    return net;
+}
+
 static enum mase_status clone_net(void *data, struct mase_err *err)
 {
     const struct clone *c = data;
     MASE_TRY(mase_net_use(c->from, err));
-    struct mase_net *net = new_net(c->from->session);
-    net->graph = mase_graph_clone(c->from->graph);
-    mase_graph_own_weights(net->graph);
-    net->sample = c->from->sample;
-    net->has_sample = c->from->has_sample;
-    net->trained = mase_copy_trained(&net->arena, &c->from->trained);
-    net->origin = copy_text(&net->arena, c->from->origin);
-    *c->out = net;
+    *c->out = mase_net_copy(c->from);
     return MASE_OK;
 }
 

@@ -255,38 +255,45 @@ size_t mase_api_own_size(void)
     return sizeof(struct own_opts);
 }
 
-/* The graph of the manager as a network, for as long as the pass runs, and what the pass leaves
- * outside of the graph: nobody's but ours, if the call should end before its end. */
-struct loan {
-    struct mase_net net;
-    struct mase_text info;
-};
-
 static void end_loan(void *record)
 {
-    struct loan *l = record;
+    struct mase_loan *l = record;
     mase_text_release(&l->info);
     mase_graph_free(l->net.before);
     mase_arena_release(&l->net.arena);
 }
 
 /* The session is that whose call is under way: its host is its first member. */
-static struct loan *lend(struct mase_graph *g, const struct mase_pass_env *env)
+struct mase_loan *mase_lend(struct mase_graph *g, const struct mase_shape *sample)
 {
-    struct loan *l = mase_xcalloc_with_cleanup(sizeof *l, end_loan);
-    struct mase_net *net = &l->net;
-    *net = (struct mase_net){ .session = (struct mase_session *)(uintptr_t)mase_host_current(),
-                              .graph = g,
-                              .lent = g,
-                              .lender = mase_guard_current(),
-                              .trained = { .epoch = -1, .step = -1 } };
-    if (env->input_count) {
-        const struct mase_shape *whole = &env->inputs[0].tensor.shape;
-        net->has_sample = true;
-        net->sample.rank = whole->rank - 1;
-        memcpy(net->sample.dim, whole->dim + 1, sizeof net->sample.dim - sizeof net->sample.dim[0]);
+    struct mase_loan *l = mase_xcalloc_with_cleanup(sizeof *l, end_loan);
+    l->net = (struct mase_net){ .session = (struct mase_session *)(uintptr_t)mase_host_current(),
+                                .graph = g,
+                                .lent = g,
+                                .lender = mase_guard_current(),
+                                .trained = { .epoch = -1, .step = -1 } };
+    if (sample) {
+        l->net.has_sample = true;
+        l->net.sample = *sample;
     }
     return l;
+}
+
+void mase_loan_end(struct mase_loan *l)
+{
+    end_loan(l);
+    mase_xfree(l);
+}
+
+static struct mase_loan *lend_for_pass(struct mase_graph *g, const struct mase_pass_env *env)
+{
+    struct mase_shape sample = { 0 };
+    if (!env->input_count)
+        return mase_lend(g, NULL);
+    const struct mase_shape *whole = &env->inputs[0].tensor.shape;
+    sample.rank = whole->rank - 1;
+    memcpy(sample.dim, whole->dim + 1, sizeof sample.dim - sizeof sample.dim[0]);
+    return mase_lend(g, &sample);
 }
 
 static enum mase_status note_result(struct mase_pass_env *env, const char *name,
@@ -307,7 +314,7 @@ static enum mase_status run_own(struct mase_graph **g, const void *options,
                                 struct mase_pass_env *env, struct mase_err *err)
 {
     const struct mase_own_pass *own = env->pass->user;
-    struct loan *l = lend(*g, env);
+    struct mase_loan *l = lend_for_pass(*g, env);
     struct mase_str args = { 0 };
     mase_json_print(&args, ((const struct own_opts *)options)->args, 0);
     *err = (struct mase_err){ 0 }; /* what was said before is not about this pass */
@@ -319,8 +326,7 @@ static enum mase_status run_own(struct mase_graph **g, const void *options,
         st = note_result(env, own->name, &l->info, err);
     mase_str_release(&args);
     *g = l->net.graph; /* passes of the pass may have put another in its place */
-    end_loan(l);
-    mase_xfree(l);
+    mase_loan_end(l);
     return st;
 }
 

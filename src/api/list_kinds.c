@@ -6,6 +6,7 @@
 #include <mase/emit.h>
 #include <mase/evaluate.h>
 #include <mase/ops.h>
+#include <mase/search.h>
 #include <mase/zoo.h>
 
 static void set_text(struct mase_arena *a, struct mase_value *v, const char *key, const char *text)
@@ -133,6 +134,12 @@ static void list_targets(struct mase_arena *a, struct mase_value *list)
         mase_value_set(a, row(a, list, t->name, t->help), "options", options(a, t->rows));
 }
 
+static void list_samplers(struct mase_arena *a, struct mase_value *list)
+{
+    for (const struct mase_sampler_kind *k = mase_samplers; k->name; k++)
+        row(a, list, k->name, k->help);
+}
+
 static const struct {
     const char *name;
     void (*fill)(struct mase_arena *a, struct mase_value *list);
@@ -140,6 +147,7 @@ static const struct {
     { "passes", list_passes },     { "formats", list_formats },   { "ops", list_ops },
     { "models", list_models },     { "datasets", list_datasets }, { "tasks", list_tasks },
     { "training", list_training }, { "engines", list_engines },   { "targets", list_targets },
+    { "samplers", list_samplers },
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 

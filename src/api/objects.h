@@ -12,6 +12,7 @@
 #include <mase.h>
 
 #include <mase/pass.h>
+#include <mase/study.h>
 #include <mase/trained.h>
 
 #include "base/host.h"
@@ -44,6 +45,13 @@ struct mase_net {
     uint64_t edits;
     bool broken; /* an edit ran out of memory */
     bool busy;   /* a call that changes it is running */
+};
+
+struct mase_trials {
+    struct mase_session *session;
+    struct mase_study study;
+    struct mase_searched *of; /* owned; NULL: they are from a store */
+    struct mase_arena arena;  /* of that */
 };
 
 struct mase_runner {
@@ -117,6 +125,10 @@ enum mase_status mase_api_split(enum mase_split *split, const char *name,
 
 /* ---- api_net.c ---- */
 
+/* One without a graph; and a second one like it, with weights of its own. */
+struct mase_net *mase_net_new(struct mase_session *s);
+struct mase_net *mase_net_copy(const struct mase_net *from);
+
 /* Is the pointer valid, and no earlier edit failed half-way? */
 enum mase_status mase_net_use(const struct mase_net *net, struct mase_err *err) MASE_MUST_CHECK;
 /* Is it also given an output? A network under construction may have none. */
@@ -158,6 +170,20 @@ struct mase_checkpoint_info mase_copy_trained(struct mase_arena *a,
 enum mase_status mase_net_fits(const struct mase_net *net, struct mase_graph *g,
                                const struct mase_rows *rows, struct mase_err *err) MASE_MUST_CHECK;
 
+/* ---- api_search.c ---- */
+
+/* What a search was made of: a network of its own, the rest as the program gave it. */
+struct mase_searched {
+    struct mase_net *net;
+    const struct mase_rows *rows; /* borrowed */
+    const char *config;
+    struct mase_searching how;
+};
+/* The network of a trial, trained if trials train. */
+enum mase_status mase_searched_net(struct mase_net **net, const struct mase_trials *trials,
+                                   const struct mase_trial *t,
+                                   struct mase_err *err) MASE_MUST_CHECK;
+
 /* ---- look.c ---- */
 
 /* The network in the words that `what` names. */
@@ -173,6 +199,15 @@ struct mase_value *mase_json_formats(struct mase_arena *a, const struct mase_qua
 struct mase_value *mase_json_config(struct mase_arena *a, const struct mase_quant *q);
 
 /* ---- api_passes.c ---- */
+
+/* A graph of the library's as a network, for as long as a function of the program runs, and what
+ * the function leaves outside of the graph: nobody's but ours, if the call should end before. */
+struct mase_loan {
+    struct mase_net net;
+    struct mase_text info;
+};
+struct mase_loan *mase_lend(struct mase_graph *g, const struct mase_shape *sample); /* or NULL */
+void mase_loan_end(struct mase_loan *l);
 
 /* The function of passes that programs bring; what they are is pass->user. */
 mase_transform_fn mase_api_run_own;

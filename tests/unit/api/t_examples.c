@@ -29,6 +29,16 @@ static const char config[] =
     "linear.config = { name = 'integer', data_in_width = 8, data_in_frac_width = 4,"
     " weight_width = 8, weight_frac_width = 4, bias_width = 8, bias_frac_width = 4 }\n";
 
+static const char search[] =
+    "search_space.name = 'graph/quantize/mixed_precision_ptq'\n"
+    "search_space.setup.by = 'name'\nsearch_space.seed.default.config.name = ['NA']\n"
+    "search_space.seed.seq_blocks_2.config = { name = ['integer'], data_in_width = [4, 8],"
+    " data_in_frac_width = [3], weight_width = [2, 4], weight_frac_width = [1], bias_width = [8],"
+    " bias_frac_width = [4] }\n"
+    "strategy.name = 'optuna'\nstrategy.setup = { sampler = 'random', n_trials = 3 }\n"
+    "strategy.sw_runner.basic_evaluation = {}\n"
+    "strategy.metrics.accuracy.direction = 'maximize'\n";
+
 static enum mase_status my_function(void *data, struct mase_err *err)
 {
     (void)data;
@@ -108,6 +118,17 @@ static struct mase_rows *make_rows(struct mase_session *s, struct mase_err *err)
     return rows;
 }
 
+/* What examples open. */
+static void write_files(struct example *e)
+{
+    const struct mase_searching how = { .size = sizeof how, .storage = "mine.db" };
+    struct mase_trials *trials = NULL;
+    must(mase_net_write(e->net, "best.ckpt", NULL, &e->err), &e->err, __FILE__, __LINE__);
+    must(mase_net_search(e->net, &trials, e->rows, search, &how, &e->err), &e->err, __FILE__,
+         __LINE__);
+    mase_trials_free(trials);
+}
+
 static void the_examples_run(void **state)
 {
     struct example e = { .s = mase_session_new(NULL) };
@@ -116,8 +137,8 @@ static void the_examples_run(void **state)
     e.rows = make_rows(e.s, &e.err);
     for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
         open_all(&e);
-        if (i == 0) /* what others load */
-            must(mase_net_write(e.net, "best.ckpt", NULL, &e.err), &e.err, __FILE__, __LINE__);
+        if (i == 0)
+            write_files(&e);
         must(examples[i].run(&e), &e.err, examples[i].file, examples[i].line);
         close_all(&e);
         e.net = NULL;

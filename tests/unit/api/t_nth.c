@@ -77,6 +77,7 @@ static struct {
     struct mase_net *plain, *quantised, *bare; /* bare: without values */
     struct mase_rows *rows;
     struct mase_runner *runner;
+    struct mase_trials *trials;
     struct mase_err err;
     float x[ROWS * FEATURES];
     int32_t label[ROWS];
@@ -498,7 +499,87 @@ static enum mase_status train(struct trial *t, struct mase_err *err)
     return mase_net_train(t->net, NULL, world.rows, &how, err);
 }
 
+/* ---- searching ---- */
+
+static const char searched[] =
+    "search_space.name = 'graph/quantize/mixed_precision_ptq'\nsearch_space.setup.by = 'name'\n"
+    "search_space.seed.default.config.name = ['NA']\n"
+    "search_space.seed.seq_blocks_2.config = { name = ['integer'], data_in_width = [4, 8],"
+    " data_in_frac_width = [3], weight_width = [2, 4], weight_frac_width = [1], bias_width = [8],"
+    " bias_frac_width = [4] }\n"
+    "strategy.name = 'optuna'\nstrategy.setup = { sampler = 'random', n_trials = 3 }\n"
+    "strategy.metrics.mine.direction = 'minimize'\n";
+
+static enum mase_status count_params(void *user, double *value, struct mase_net *net,
+                                     const char *point, struct mase_err *err)
+{
+    struct mase_text program = { 0 };
+    (void)user, (void)point;
+    MASE_TRY(mase_net_print(net, &program, "program", err));
+    *value = (double)program.len;
+    mase_text_release(&program);
+    return MASE_OK;
+}
+
+static bool hear_trial(void *user, const char *trial)
+{
+    (void)user;
+    return trial[0] == '{';
+}
+
+static enum mase_status search(struct trial *t, struct mase_err *err)
+{
+    const struct mase_own_metric metric = { "mine", NULL, count_params };
+    const struct mase_searching how = { .size = sizeof how,
+                                        .workers = 1,
+                                        .options = "batch_size = 16",
+                                        .metrics = &metric,
+                                        .metric_count = 1,
+                                        .on_trial = hear_trial };
+    struct mase_trials *trials = world.trials; /* it must be set */
+    const enum mase_status st = mase_net_search(t->net, &trials, world.rows, searched, &how, err);
+    if (st)
+        assert_null(trials);
+    mase_trials_free(trials);
+    return st;
+}
+
+static enum mase_status open_trials(struct trial *t, struct mase_err *err)
+{
+    struct mase_trials *trials = world.trials;
+    const enum mase_status st =
+        mase_trials_open(world.session, &trials, path_of(t->text), NULL, err);
+    if (st)
+        assert_null(trials);
+    mase_trials_free(trials);
+    return st;
+}
+
+static enum mase_status print_trials(struct trial *t, struct mase_err *err)
+{
+    struct mase_text out = { 0 };
+    return keep_text(t, &out, mase_trials_print(world.trials, &out, t->text, err));
+}
+
+static enum mase_status trial_net(struct trial *t, struct mase_err *err)
+{
+    struct mase_net *net = t->net;
+    const enum mase_status st = mase_trials_net(world.trials, &net, 1, err);
+    return keep_net(t, net, st);
+}
+
+static enum mase_status list_studies(struct trial *t, struct mase_err *err)
+{
+    struct mase_text out = { 0 };
+    return keep_text(t, &out, mase_session_studies(world.session, &out, path_of(t->text), err));
+}
+
 /* ---- files ---- */
+
+static enum mase_status write_trials(struct trial *t, struct mase_err *err)
+{
+    return mase_trials_write(world.trials, out_of(t->text), err);
+}
 
 static enum mase_status save(struct trial *t, struct mase_err *err)
 {
@@ -656,6 +737,15 @@ static const struct call calls[] = {
     { .name = "net_train", .run = train },
     { .name = "net_train, quantised", .run = train, .net = QUANTISED },
     { .name = "net_train to a folder", .run = train, .text = "run", .flags = KEEPS },
+    { .name = "net_search", .run = search },
+    { .name = "trials_open .json", .run = open_trials, .text = "trials.json" },
+    { .name = "trials_open .db", .run = open_trials, .text = "trials.db" },
+    { .name = "trials_print study", .run = print_trials, .text = "study" },
+    { .name = "trials_print log", .run = print_trials, .text = "log" },
+    { .name = "trials_print best", .run = print_trials, .text = "best" },
+    { .name = "trials_net", .run = trial_net },
+    { .name = "session_studies", .run = list_studies, .text = "trials.db" },
+    { .name = "trials_write .json", .run = write_trials, .text = "trials.json" },
     { .name = "net_save", .run = save, .text = "saved" },
     { .name = "net_save, quantised", .run = save, .net = QUANTISED, .text = "saved" },
     { .name = "net_save, new folder", .run = save, .text = "new" },
@@ -1040,6 +1130,17 @@ static void write_networks(void)
     mase_net_free(other);
 }
 
+static void make_trials(void)
+{
+    static const struct mase_own_metric metric = { "mine", NULL, count_params };
+    const struct mase_searching how = {
+        .size = sizeof how, .workers = 1, .metrics = &metric, .metric_count = 1
+    };
+    must(mase_net_search(world.plain, &world.trials, world.rows, searched, &how, &world.err));
+    must(mase_trials_write(world.trials, path_of("trials.json"), &world.err));
+    must(mase_trials_write(world.trials, path_of("trials.db"), &world.err));
+}
+
 static int make_world(void **state)
 {
     const char *base = getenv("TMPDIR");
@@ -1060,6 +1161,7 @@ static int make_world(void **state)
     must(mase_rows_open(world.session, &world.rows, path_of("t.csv"), NULL, NULL, &world.err));
     make_networks();
     write_networks();
+    make_trials();
     return 0;
 }
 
@@ -1067,6 +1169,7 @@ static int end_world(void **state)
 {
     (void)state;
     mase_runner_free(world.runner);
+    mase_trials_free(world.trials);
     mase_net_free(world.plain);
     mase_net_free(world.quantised);
     mase_net_free(world.bare);
