@@ -44,6 +44,24 @@ static struct mase_value *without_limits(struct mase_arena *a, const struct mase
     return copy;
 }
 
+/* Options of training as they hold: whether one is said or its default makes no difference, nor do
+ * those that change no weight. */
+static void add_training(struct mase_str *text, struct mase_arena *a,
+                         const struct mase_value *training)
+{
+    struct mase_train_opts o;
+    struct mase_err err;
+    if (mase_opts_bind(&o, sizeof o, mase_train_rows, training, a, &err))
+        mase_bug("%s", err.msg); /* runners have bound them */
+    for (int i = 0; i < MASE_TRAIN_OPTION_COUNT; i++) {
+        if (i == MASE_TRAIN_threads || i == MASE_TRAIN_log_every_n_steps ||
+            i == MASE_TRAIN_to_debug)
+            continue;
+        mase_str_printf(text, "%s ", mase_train_rows[i].key);
+        mase_json_print(text, mase_opt_value(a, &o, &mase_train_rows[i]), 0);
+    }
+}
+
 static void fingerprint(char hex[65], const struct mase_search *s)
 {
     struct mase_arena a = { 0 };
@@ -51,7 +69,7 @@ static void fingerprint(char hex[65], const struct mase_search *s)
     const struct mase_search_opts *o = &s->opts;
     mase_json_print(&text, without_limits(&a, o->section), 0);
     if (o->training)
-        mase_json_print(&text, o->training, 0);
+        add_training(&text, &a, o->training);
     mase_str_printf(&text, "\nseed %llu batch %lld data %s\n", (unsigned long long)o->seed,
                     (long long)o->batch_size, mase_dataset_info(o->data)->checksum);
     mase_graph_print_mg(&text, o->graph);
