@@ -73,6 +73,11 @@ if TYPE_CHECKING:  # the same as _LAZY below; tests compare them
     from .running import predict as predict
     from .running import round as round
     from .running import verify as verify
+    from .searching import search as search
+    from .study import Objective as Objective
+    from .study import Study as Study
+    from .study import Trial as Trial
+    from .study import studies as studies
     from .training import Epoch as Epoch
     from .training import TrainingResult as TrainingResult
     from .training import train as train
@@ -94,6 +99,8 @@ _LAZY = {
     "node": "Metadata Node",
     "passes": "Info Profile explain profile quantize run_pass transform",
     "running": "Evaluation Runner Verification evaluate predict round verify",
+    "searching": "search",
+    "study": "Objective Study Trial studies",
     "training": "Epoch TrainingResult train",
 }
 _HOME = {name: home for home, names in _LAZY.items() for name in names.split()}

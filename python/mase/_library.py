@@ -79,6 +79,7 @@ _WORDS: Dict[str, Any] = {
     "object*": POINTER(c_void_p),
     "memory": c_void_p,
     "dims": POINTER(c_int64),
+    "f64*": POINTER(c_double),
     "8dims": c_int64 * 8,
     "out": POINTER(Text),
     "err": POINTER(Err),
@@ -210,6 +211,17 @@ Training = _struct(
     "resume:text keep_last:bool options:text user:object on_epoch:on_epoch on_batch:on_batch",
 )
 
+MEASURE = _function_type("measure", "status object f64* object text err")
+OwnMetric = _struct("OwnMetric", "name:text user:object measure:measure", sized=False)
+OPEN_NET = _function_type("open_net", "status object object* text err")
+ON_TRIAL = _function_type("on_trial", "bool object text")
+STOP = _function_type("stop", "bool object")
+Searching = _struct(
+    "Searching",
+    "trials:i64 seconds:f64 workers:int seed:u64 storage:text study:text options:text metrics:OwnMetric "
+    "metric_count:int user:object open:open_net on_trial:on_trial stop:stop",
+)
+
 # ---- functions: what they return, what they take ----
 
 _FUNCTIONS = """
@@ -268,6 +280,14 @@ mase_runner_features  i64     object
 mase_net_evaluate     status  object Scores object TestOptions out err
 mase_net_prove        status  object Proof object text i64 out err
 mase_net_train        status  object EpochStruct object Training err
+mase_net_search       status  object object* object text Searching err
+mase_session_studies  status  object out text err
+mase_trials_open      status  object object* text text err
+mase_trials_free      none    object
+mase_trials_count     i64     object
+mase_trials_print     status  object out text err
+mase_trials_write     status  object text err
+mase_trials_net       status  object object* i64 err
 """
 
 

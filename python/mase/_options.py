@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Dict, Mapping, Optional
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, Mapping, Optional
 
+from ._errors import MaseError
 from ._library import c_text
+
+_TEXT = "<options>"  # what the library calls a text
 
 
 def plain(value: Any, where: str = "") -> Any:
@@ -49,3 +53,24 @@ def settings_text(settings: Any) -> bytes:
         assert text is not None
         return text
     return json.dumps(plain(settings)).encode("utf-8")
+
+
+def _is_text(config: str) -> bool:
+    return "\n" in config or "[" in config or config.lstrip().startswith("{")
+
+
+@contextmanager
+def configuration(config: Any) -> Iterator[bytes]:
+    """A configuration for C: of a mapping, of its text, which has more than one line or a "[", or of the
+    file of that name, which errors then name."""
+    path = None
+    if isinstance(config, os.PathLike) or (isinstance(config, str) and not _is_text(config)):
+        path = os.fspath(config)
+        with open(path, encoding="utf-8") as file:
+            config = file.read()
+    try:
+        yield settings_text(config)
+    except MaseError as error:
+        if path is not None and error.path == _TEXT:
+            error.path = path
+        raise

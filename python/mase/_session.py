@@ -51,7 +51,7 @@ _lists: Dict[str, List[Dict[str, Any]]] = {}
 
 
 def listing(what: str) -> List[Dict[str, Any]]:
-    """What the library has: "passes", "formats", "ops", "models", "datasets", "tasks", "training", "engines", "targets"."""
+    """What the library has: "passes", "formats", "ops", "models", "datasets", "tasks", "training", "engines", "targets", "samplers"."""
     if what not in _lists:
         _lists[what] = json.loads(call_text(lib.mase_session_list, session(), c_text(what)))
     return _lists[what]

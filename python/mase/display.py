@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import math
 import sys
+import time
 from html import escape
 from typing import TYPE_CHECKING, Any, Iterator, List, Mapping, Optional, Sequence
 
@@ -210,6 +211,20 @@ def _status(epoch: Epoch) -> str:
     )
 
 
+class _Pace:
+    """At most ten times a second."""
+
+    def __init__(self) -> None:
+        self._last = -math.inf
+
+    def due(self) -> bool:
+        now = time.monotonic()
+        if now - self._last < 0.1:
+            return False
+        self._last = now
+        return True
+
+
 class TerminalBar:
     """One line that is written over, and one that stays for each epoch."""
 
@@ -218,6 +233,7 @@ class TerminalBar:
     def __init__(self) -> None:
         self._stream = sys.stderr
         self._shown = 0
+        self._pace = _Pace()
 
     def _show(self, text: str, end: str = "") -> None:
         self._stream.write("\r" + text.ljust(self._shown) + end)
@@ -232,6 +248,10 @@ class TerminalBar:
     def epoch(self, epoch: Epoch) -> None:
         self._show(_status(epoch), "\n")
 
+    def trial(self, done: int) -> None:
+        if self._pace.due():
+            self._show(f"search: {done} trials")
+
     def close(self) -> None:
         if self._shown:
             self._show("", "\r")
@@ -245,6 +265,8 @@ class NotebookBar:
         self._html = shown.HTML
         self._display = shown.display(shown.HTML(""), display_id=True)
         self._last = ""
+        self._trials = 0
+        self._pace = _Pace()
 
     def _show(self, done: int, total: int, text: str) -> None:
         bar = f'<progress value="{done}" max="{max(total, 1)}" style="width: 20em"></progress>'
@@ -258,5 +280,14 @@ class NotebookBar:
         self._last = _status(epoch)
         self._show(epoch.epoch + 1, epoch.epochs, self._last)
 
+    def trial(self, done: int) -> None:
+        self._trials = done
+        if self._pace.due():
+            self._count()
+
+    def _count(self) -> None:
+        self._display.update(self._html(f"<code>search: {self._trials} trials</code>"))
+
     def close(self) -> None:
-        pass
+        if self._trials:
+            self._count()

@@ -374,6 +374,11 @@ def _unpacked(files: Dict[str, bytes]) -> MaseGraph:
         return open(folder)
 
 
+def net_of(function: Callable[..., int], pointer: int, *arguments: Any) -> MaseGraph:
+    """The graph of a network that a function makes of an object."""
+    return MaseGraph._from(_opened(function, pointer, *arguments))
+
+
 def lent_graph(pointer: int, owner: Any) -> MaseGraph:
     """The graph of a network that C lends to a callback; arrays over its weights keep the owner."""
     return MaseGraph._from(Handle(pointer, borrowed, owner))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 
 from . import _session
 from ._library import Text, c_text, call, call_text, lib, number, take_text
-from ._options import plain, settings_text
+from ._options import configuration, plain, settings_text
 from ._own import running
 from .data import Data
 
@@ -94,26 +94,12 @@ def transform(
     config: the table, or a whole configuration, of which only [passes] counts: a dict, the path of
     a file, or its text (which has more than one line, or a "[").
     """
-    path = None
-    if isinstance(config, os.PathLike) or (isinstance(config, str) and not _is_text(config)):
-        path = os.fspath(config)
-        with open(path, encoding="utf-8") as file:
-            config = file.read()
     out = Text()
     rows = None if data is None else data._pointer
-    try:
-        with running(graph):
-            call(lib.mase_net_passes, graph._pointer, settings_text(config), rows, ctypes.byref(out))
-    except Exception as error:
-        if path is not None and getattr(error, "line", None) and not getattr(error, "path", None):
-            error.path = path  # type: ignore[attr-defined]
-        raise
+    with configuration(config) as text, running(graph):
+        call(lib.mase_net_passes, graph._pointer, text, rows, ctypes.byref(out))
     found = _taken(out)
     return graph, Info(found, found.get("results") or {})
-
-
-def _is_text(config: str) -> bool:
-    return "\n" in config or "[" in config or config.lstrip().startswith("{")
 
 
 # ---- arguments of Python's ----

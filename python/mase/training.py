@@ -133,7 +133,7 @@ class _Watch:
 
 
 @contextmanager
-def _interrupts_kept() -> Iterator[None]:
+def interrupts_kept() -> Iterator[None]:
     """Ctrl-C is remembered and raised when C has returned. Raised at once it might come at the very
     edge of a callback, where nobody can catch it and ctypes drops it."""
     if threading.current_thread() is not threading.main_thread():
@@ -202,7 +202,7 @@ def train(
     )
     last = EpochStruct()
     try:
-        with _interrupts_kept():
+        with interrupts_kept():
             call(
                 lib.mase_net_train,
                 graph._pointer,
