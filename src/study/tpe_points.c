@@ -28,6 +28,10 @@ static void open_axis(struct mase_tpe_axis *a, const struct mase_dimension *d)
     a->classes = a->kind == MASE_TPE_LINE ? 0 : (int)size;
     a->low = on_line(d, d->low - half);
     a->high = on_line(d, d->high + half);
+    if (a->low == a->high) { /* one number: any width will do */
+        a->low -= 0.5;
+        a->high += 0.5;
+    }
     for (int c = 0; c < a->classes && a->kind == MASE_TPE_TABLE; c++)
         a->at[c] = on_line(d, mase_dimension_number(d, c));
 }

@@ -26,23 +26,21 @@ struct sampler_study {
     struct mase_arena arena;
 };
 
-static const struct mase_dimension dimension_u = { "u", MASE_DIMENSION_FLOAT, .low = 0, .high = 1 },
-                                   dimension_rate = { "rate", MASE_DIMENSION_FLOAT, .low = 1e-4,
-                                                      .high = 1, .log = true },
-                                   dimension_w = { "w", MASE_DIMENSION_INT, .low = 2, .high = 8,
-                                                   .step = 1 },
-                                   dimension_o = { "o", MASE_DIMENSION_CHOICE, .low = 0, .high = 3,
-                                                   .ordered = true },
-                                   dimension_s = { "s", MASE_DIMENSION_CHOICE, .low = 0,
-                                                   .high = 2 };
+static const struct mase_dimension
+    dimension_u = { "u", MASE_DIMENSION_FLOAT, .low = 0, .high = 1 },
+    dimension_rate = { "rate", MASE_DIMENSION_FLOAT, .low = 1e-4, .high = 1, .log = true },
+    dimension_w = { "w", MASE_DIMENSION_INT, .low = 2, .high = 8, .step = 1 },
+    dimension_o = { "o", MASE_DIMENSION_CHOICE, .low = 0, .high = 3, .ordered = true },
+    dimension_one = { "one", MASE_DIMENSION_FLOAT, .low = 3, .high = 3 },
+    dimension_s = { "s", MASE_DIMENSION_CHOICE, .low = 0, .high = 2 };
 
 /* Everything that a space can have; without what takes any number; what is ordered alone. */
 static inline void mixed_space(struct sampler_study *s)
 {
-    const struct mase_dimension all[] = { dimension_u, dimension_rate, dimension_w, dimension_o,
-                                          dimension_s };
+    const struct mase_dimension all[] = { dimension_u, dimension_rate, dimension_w,
+                                          dimension_o, dimension_s,    dimension_one };
     memcpy(s->dimension, all, sizeof all);
-    s->space.count = 5;
+    s->space.count = 6;
 }
 
 static inline void discrete_space(struct sampler_study *s)
