@@ -15,11 +15,11 @@
 #include "study/sampler.h"
 #include "study/tpe.h"
 
-/* What a dimension of a mixture is. Arrays of (count + 1) have the prior behind the kernels. */
+/* What a dimension of a mixture is. Arrays of (count + 1) have the prior behind the kernels; its
+ * class is one more than the last. */
 struct mase_tpe_part {
-    uint16_t
-        *class_of; /* (count + 1), of choices and tables; the prior's: one more than the last */
-    double *total; /* (classes): the density of each, from all kernels */
+    uint16_t *class_of; /* (count + 1), of choices and tables */
+    double *total;      /* (classes): the density of each, from all kernels */
     double same, other; /* of a choice: the share of a kernel's own, and of each other one */
     double *others;     /* (classes + 1): `other` of all kernels, and what the prior has */
     double *density;    /* (classes, classes + 1) of a table: of a class under a class of kernels */
@@ -409,7 +409,8 @@ static double log_sum(const double *product, const double *exponent, int64_t n)
     for (int64_t k = 0; k < n; k++)
         largest = fmax(largest, exponent[k]);
     for (int64_t k = 0; k < n; k++)
-        sum += product[k] * mase_study_exp(exponent[k] - largest);
+        if (exponent[k] - largest > -50) /* less is lost in rounding */
+            sum += product[k] * mase_study_exp(exponent[k] - largest);
     return sum > 0 ? largest + mase_study_log(sum) : -INFINITY;
 }
 
