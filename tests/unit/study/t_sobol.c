@@ -67,7 +67,7 @@ static void each_dimension_is_even(void **state)
 }
 
 /* Pairs of the first 20 dimensions: of 32 x 32 cells, 1024 random points leave 37 of a hundred
- * empty. Pairs do so no less in the mean in the sequence of Joe and Kuo that SciPy has: 28. */
+ * empty. The sequence of Joe and Kuo that SciPy has leaves 23 in the mean. */
 static void pairs_are_even(void **state)
 {
     (void)state;
@@ -87,7 +87,7 @@ static void pairs_are_even(void **state)
             for (int i = 0; i < CELLS; i++)
                 empty += !hit[i];
         }
-    assert_true(empty < pairs * CELLS * 30 / 100);
+    assert_true(empty < pairs * CELLS * 23 / 100);
     mase_arena_release(&a);
 }
 
