@@ -155,7 +155,8 @@ enum mase_status mase_pruner_new(struct mase_pruner **out, const struct mase_pru
 void mase_pruner_free(struct mase_pruner *p);
 /* The readings of the next trial, in order of numbers. */
 void mase_pruner_tell(struct mase_pruner *p, const struct mase_trial *t);
-/* Should the trial end after its last reading? Decided by what was told, and by its own number. */
+/* Should the trial end after its last reading? Decided by what was told of trials 0 .. n - W, which
+ * is all of them when trial n begins, and by its own number. */
 bool mase_pruner_prunes(const struct mase_pruner *p, const struct mase_trial *t);
 
 /* ---- fronts (front.c) ---- */

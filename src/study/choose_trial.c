@@ -55,6 +55,19 @@ static bool tell(struct mase_study_run *run, int64_t n)
     return true;
 }
 
+/* Tell the pruner all that may decide on trial n. False: it is not there yet. */
+static bool tell_pruner(struct mase_study_run *run, int64_t n)
+{
+    while (run->o->pruner && run->pruner_told <= n - run->setup->window) {
+        const struct mase_trial *t = &run->study->trial[run->pruner_told];
+        if (!mase_trial_ended(t))
+            return false;
+        mase_pruner_tell(run->o->pruner, t);
+        run->pruner_told++;
+    }
+    return true;
+}
+
 static void ask(struct mase_study_run *run, double *x, int64_t n)
 {
     mase_sampler_ask(run->o->sampler, x, n, run->point + run->told, n - run->told);
@@ -69,7 +82,8 @@ int64_t mase_run_limit(const struct mase_study_run *run)
 bool mase_run_choose(struct mase_study_run *run)
 {
     const int64_t n = run->study->trials;
-    if (n >= mase_run_limit(run) || !tell(run, n) || n >= mase_run_limit(run))
+    if (n >= mase_run_limit(run) || !tell_pruner(run, n) || !tell(run, n) ||
+        n >= mase_run_limit(run))
         return false;
     double *x = mase_study_numbers(run->study, run->setup->space->count);
     ask(run, x, n);
@@ -107,6 +121,8 @@ bool mase_run_complete(struct mase_study_run *run, int64_t number)
 {
     const struct mase_space *s = &run->study->space;
     double *x = run->study->trial[number].x;
+    if (!tell_pruner(run, number))
+        return false;
     if (is_whole(x, s->count))
         return true;
     take_fixed(x, s, &run->study->trial[number]);

@@ -70,9 +70,13 @@ void mase_pruner_tell(struct mase_pruner *p, const struct mase_trial *t)
     };
 }
 
+/* What was told of later trials depends on who is faster, so it is not seen. */
 bool mase_pruner_prunes(const struct mase_pruner *p, const struct mase_trial *t)
 {
-    return t->readings > 0 && p->functions->prunes(p, t);
+    struct mase_pruner seen = *p;
+    while (seen.count && seen.told[seen.count - 1].number > t->number - p->setup.window)
+        seen.count--;
+    return t->readings > 0 && p->functions->prunes(&seen, t);
 }
 
 /* ---- readings ---- */

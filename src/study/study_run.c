@@ -317,13 +317,23 @@ static struct mase_reading *add_reading(struct mase_trial *t, struct mase_arena 
     return t->reading + at;
 }
 
+static enum mase_status decide(void *data, struct mase_err *err)
+{
+    struct job *job = data;
+    (void)err;
+    job->prunes = mase_pruner_prunes(job->run->o->pruner, &job->t);
+    return MASE_OK;
+}
+
 bool mase_study_report(struct mase_study_run *run, struct mase_trial *t, int64_t step, double value)
 {
     struct job *job = (struct job *)(void *)t; /* its first member */
     struct mase_reading *r = add_reading(t, &job->arena, step);
-    (void)run;
+    struct mase_err err;
     if (r)
         *r = (struct mase_reading){ step, value };
+    if (r && !job->prunes && run->o->pruner)
+        (void)locked(run, decide, job, &err); /* what can fail there ends the call */
     return job->prunes;
 }
 

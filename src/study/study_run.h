@@ -24,6 +24,7 @@ struct mase_study_run {
     bool *mine;           /* trials that this run measures, or has measured */
     int64_t points;       /* room for them */
     int64_t told;         /* results that the sampler knows */
+    int64_t pruner_told;  /* and the pruner */
     int64_t ended;        /* trials that o->ended was called for */
     int64_t under_way;
     double deadline;
@@ -68,7 +69,8 @@ void mase_run_note(struct mase_study_run *run, int64_t number);
 int64_t mase_run_limit(const struct mase_study_run *run);
 /* Add the next trial to the study, if all that it depends on is known. */
 bool mase_run_choose(struct mase_study_run *run);
-/* Let the sampler choose what is missing of a point. False: results for that are missing. */
+/* Let the sampler choose what is missing of a point, and tell the pruner what may decide on the
+ * trial. False: results for that are missing. */
 bool mase_run_complete(struct mase_study_run *run, int64_t number);
 /* Queue the trials that an earlier run left; of a run without a store. */
 void mase_run_recall(struct mase_study_run *run);

@@ -167,7 +167,7 @@ static void hyperband_deals_trials_out_by_their_number(void **state)
     /* A bad trial falls at the first rung of its bracket: 1, 3 or 9. */
     for (int n = 0; n < 1700; n++) {
         int step = 1;
-        while (!prunes(p, n, step, 1, 1, &(double){ 1 }))
+        while (!prunes(p, 1700 + n, step, 1, 1, &(double){ 1 }))
             step++;
         at_rung[step == 1 ? 0 : step == 3 ? 1 : 2]++;
         assert_true(step == 1 || step == 3 || step == 9);

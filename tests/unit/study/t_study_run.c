@@ -15,6 +15,7 @@
 #include "base/host.h"
 #include "chain.h"
 #include "run_cases.h"
+#include "study/pruner.h"
 #include "study/study_parts.h"
 
 enum { TRIALS = 60, WINDOW = 5 };
@@ -261,6 +262,63 @@ static void readings_are_kept_by_step(void **state)
     mase_study_release(&t.study);
 }
 
+/* ---- pruning */
+
+/* Trials that were told of up to now: a pruner that saw others decides otherwise. */
+static bool above_mean(const struct mase_pruner *p, const struct mase_trial *t)
+{
+    double sum = 0;
+    for (int i = 0; i < p->count; i++)
+        sum += p->told[i].reading[0].value;
+    return p->count && t->reading[0].value > sum / p->count + 0.01 * p->count;
+}
+
+static const struct mase_opt no_options[] = { { 0 } };
+static const struct mase_pruner_functions mean_functions = { .options = no_options,
+                                                             .prunes = above_mean };
+static const struct mase_pruner_kind mean_kind = { "mean", "", &mean_functions };
+
+static enum mase_status in_steps(void *data, int worker, struct mase_study_run *run,
+                                 struct mase_trial *t, struct mase_arena *a, struct mase_err *err)
+{
+    const struct timespec pause = { .tv_nsec = (long)(1e6 * t->x[1]) };
+    (void)data, (void)worker, (void)a, (void)err;
+    for (int step = 0; step < 3; step++) {
+        nanosleep(&pause, NULL);
+        if (mase_study_report(run, t, step, t->x[0]))
+            return MASE_OK;
+    }
+    t->value[0] = t->x[0];
+    return MASE_OK;
+}
+
+/* Whoever is faster, a trial is pruned by the same results. */
+static void pruning_does_not_depend_on_the_workers(void **state)
+{
+    char expected[65], hex[65];
+    struct mase_err err;
+    (void)state;
+    for (int workers = 1; workers <= 4; workers++) {
+        struct test t;
+        int64_t pruned = 0;
+        begin(&t);
+        t.opts.measure = in_steps;
+        assert_int_equal(mase_pruner_new(&t.opts.pruner, &mean_kind, &t.setup, NULL, &err), 0);
+        assert_int_equal(run(&t, workers, &err), MASE_OK);
+        mase_pruner_free(t.opts.pruner);
+        mase_study_hash(workers == 1 ? expected : hex, &t.study);
+        if (workers > 1)
+            assert_string_equal(hex, expected);
+        for (int64_t n = 0; n < TRIALS; n++) {
+            const struct mase_trial *trial = &t.study.trial[n];
+            pruned += trial->state == MASE_TRIAL_PRUNED;
+            assert_true(trial->value[0] == trial->x[0]); /* if pruned, the last reading */
+        }
+        assert_in_range(pruned, 5, TRIALS - 5);
+        mase_study_release(&t.study);
+    }
+}
+
 /* ---- a fault of the library, or the end of memory, ends the run and the call */
 
 static enum mase_status fault(void *data, int worker, struct mase_study_run *run,
@@ -300,6 +358,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(enqueued_points_are_measured),
         cmocka_unit_test(points_take_the_order_of_the_space),
         cmocka_unit_test(readings_are_kept_by_step),
+        cmocka_unit_test(pruning_does_not_depend_on_the_workers),
         cmocka_unit_test(a_fault_ends_the_run),
     };
     return run_cases(argc, argv, tests, NULL, NULL);
