@@ -179,8 +179,10 @@ static enum mase_status decide(struct solving *s, int var, int64_t width,
     s->by[t.var] = r;
     s->from[t.var] = var;
     s->wanted[t.var] = width;
-    if (width * t.den % t.num)
-        return refuse_part(s, s->w->var[t.var].node, t.var);
+    if (width * t.den % t.num) {
+        const struct mase_width_var *free_var = &s->w->var[t.var];
+        return refuse_part(s, free_var->node ? free_var->node : free_var->joined, t.var);
+    }
     s->now[t.var] = width * t.den / t.num;
     return MASE_OK;
 }

@@ -25,7 +25,7 @@ struct mase_width_var {
     struct mase_width_sum bound; /* what it must equal, of free variables; of a free one itself */
     bool is_bound;
     int64_t width;
-    const char *node;   /* the layer's first call; NULL: the constant */
+    const char *node;   /* the layer's first call; NULL: it is no layer's */
     const char *fixed;  /* of a free variable: why its width cannot change */
     const char *joined; /* the node that made it equal to other widths, or NULL */
 };
@@ -57,7 +57,7 @@ struct mase_width_layer {
     const char *shared; /* why nothing of it can change; NULL: it can */
 };
 
-/* A length that forward gives to view as a number. */
+/* A length that forward gives as a number, to view or zeros. */
 struct mase_width_view {
     const char *node;
     int arg, item; /* of the node's arguments; item of that tuple, -1: itself */
@@ -131,6 +131,9 @@ bool mase_width_reshape(struct mase_width_walk *k, struct mase_width_flow *out,
                         const struct mase_node *n);
 bool mase_width_item(struct mase_width_walk *k, struct mase_width_flow *out,
                      const struct mase_node *n);
+/* Of a new tensor: each length that is a number may become what it is joined with. */
+void mase_width_create(struct mase_width_walk *k, struct mase_width_flow *out,
+                       const struct mase_node *n);
 /* Of a layer (width_layers.c); NULL: the class has no row. */
 const struct mase_width_row *mase_width_row_of(const struct mase_node *n);
 bool mase_width_through_layer(struct mase_width_walk *k, struct mase_width_flow *out,

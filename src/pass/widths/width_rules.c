@@ -1,6 +1,6 @@
 /*
- * width_rules.c - lengths behind calls of several operands, and behind view, whose lengths are
- * written out.
+ * width_rules.c - lengths behind calls of several operands, and behind calls whose lengths are
+ * written out: view, zeros.
  */
 #include "ir/shape/infer.h"
 #include "ir/shape/shape.h"
@@ -203,40 +203,62 @@ static bool fold_all(struct mase_width_walk *k, struct mase_width_flow *out,
     return true;
 }
 
-/* The number that forward gives for a length: what it is, or has to become. */
-static bool follow_number(struct mase_width_walk *k, const struct mase_node *n,
-                          const struct mase_arg *number, struct mase_width_view place)
+/* The lengths that forward gives, as f(2, 3) or f((2, 3)), from argument `first` on. */
+struct lengths {
+    const struct mase_arg *number;
+    int count, first;
+    bool listed;
+};
+
+static struct lengths lengths_of(const struct mase_node *n, int first)
 {
-    struct mase_widths *w = k->w;
+    const struct mase_arg *args = n->args.items;
+    struct lengths l = { .first = first };
+    if (n->args.count <= first)
+        return l;
+    l.listed = mase_arg_is_seq(&args[first]);
+    l.number = l.listed ? args[first].items : args + first;
+    l.count = l.listed ? args[first].count : n->args.count - first;
+    return l;
+}
+
+/* Length d becomes what its sum says. */
+static void add_view(struct mase_widths *w, const struct mase_node *n, const struct lengths *l,
+                     int d, const struct mase_width_sum *sum)
+{
+    w->view = mase_arena_grow(&w->arena, w->view, w->views, &w->view_cap, sizeof *w->view);
+    w->view[w->views++] = (struct mase_width_view){ .node = mase_arena_strdup(&w->arena, n->name),
+                                                    .arg = l->first + (l->listed ? 0 : d),
+                                                    .item = l->listed ? d : -1,
+                                                    .sum = *sum };
+}
+
+/* The number that forward gives for length d: what it is, or has to become. */
+static bool follow_number(struct mase_width_walk *k, const struct mase_node *n,
+                          const struct lengths *l, int d, const struct mase_width_sum *sum)
+{
+    const struct mase_arg *number = &l->number[d];
     if (number->kind == MASE_ARG_NODE) {
         const struct mase_width_flow *f = mase_width_flow_of(k, number->node);
         return mase_width_base(k, number->node)->kind == MASE_ARG_INT &&
-               (mase_width_equal(w, &f->dim[0], &place.sum) ||
-                (mase_width_is_constant(&f->dim[0]) && mase_width_is_constant(&place.sum)));
+               (mase_width_equal(k->w, &f->dim[0], sum) ||
+                (mase_width_is_constant(&f->dim[0]) && mase_width_is_constant(sum)));
     }
     if (number->kind != MASE_ARG_INT)
         return false;
-    if (number->i == -1 || mase_width_is_constant(&place.sum))
-        return true;
-    place.node = mase_arena_strdup(&w->arena, n->name);
-    w->view = mase_arena_grow(&w->arena, w->view, w->views, &w->view_cap, sizeof *w->view);
-    w->view[w->views++] = place;
+    if (number->i != -1 && !mase_width_is_constant(sum))
+        add_view(k->w, n, l, d, sum);
     return true;
 }
 
 static bool follow_numbers(struct mase_width_walk *k, const struct mase_width_flow *out,
                            const struct mase_node *n)
 {
-    const struct mase_arg *args = n->args.items;
-    const bool listed = n->args.count == 2 && mase_arg_is_seq(&args[1]);
-    const struct mase_arg *number = listed ? args[1].items : args + 1;
-    if ((listed ? args[1].count : n->args.count - 1) != out->rank || n->kwargs.count)
+    const struct lengths l = lengths_of(n, 1);
+    if (l.count != out->rank || n->kwargs.count)
         return false;
     for (int d = 0; d < out->rank; d++)
-        if (!follow_number(k, n, &number[d],
-                           (struct mase_width_view){ .arg = listed ? 1 : 1 + d,
-                                                     .item = listed ? d : -1,
-                                                     .sum = out->dim[d] }))
+        if (!follow_number(k, n, &l, d, &out->dim[d]))
             return false;
     return true;
 }
@@ -246,4 +268,18 @@ bool mase_width_reshape(struct mase_width_walk *k, struct mase_width_flow *out,
 {
     return n->args.count > 1 && n->args.items[0].kind == MASE_ARG_NODE &&
            shape_of(k, n->args.items[0].node) && fold_all(k, out, n) && follow_numbers(k, out, n);
+}
+
+/* ---- new tensors ---- */
+
+void mase_width_create(struct mase_width_walk *k, struct mase_width_flow *out,
+                       const struct mase_node *n)
+{
+    const struct lengths l = lengths_of(n, 0);
+    for (int d = 0; d < out->rank && l.count == out->rank; d++) {
+        if (l.number[d].kind != MASE_ARG_INT || l.number[d].i <= 1)
+            continue;
+        out->dim[d] = mase_width_variable(k->w, mase_width_new_var(k->w, NULL, l.number[d].i));
+        add_view(k->w, n, &l, d, &out->dim[d]);
+    }
 }

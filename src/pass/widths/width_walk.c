@@ -84,6 +84,13 @@ static bool zips(const struct mase_width_walk *k, const struct mase_node *n)
            mase_arg_tensor(mase_width_base(k, n));
 }
 
+/* Does it make a tensor of the lengths that are its first arguments? */
+static bool takes_lengths(enum mase_op op)
+{
+    return op == MASE_OP_zeros || op == MASE_OP_ones || op == MASE_OP_full || op == MASE_OP_rand ||
+           op == MASE_OP_randn;
+}
+
 static bool follow(struct mase_width_walk *k, struct mase_width_flow *out,
                    const struct mase_node *n)
 {
@@ -91,6 +98,8 @@ static bool follow(struct mase_width_walk *k, struct mase_width_flow *out,
     const int count = operands(k, n, &one);
     if (n->input_count && mase_width_row_of(n))
         return mase_width_through_layer(k, out, n);
+    if (!count && takes_lengths(n->op))
+        mase_width_create(k, out, n);
     if (!count)
         return true;
     if (is_item(k, n))

@@ -18,8 +18,9 @@ enum { SEED = 7 };
 struct net {
     const char *name;
     struct mase_shape x;
-    const char *line[24]; /* "layer = Class(...) of node", or a call */
-    const char *fixed;    /* layers that keep their widths, beside the last: "a b" */
+    const char
+        *line[24];     /* "layer = Class(...) of node", a layer that is called later, or a call */
+    const char *fixed; /* layers that keep their widths, beside the last: "a b" */
 };
 
 static const struct net nets[] = {
@@ -86,6 +87,12 @@ static const struct net nets[] = {
                 "conv = Conv1d($10, $8, 3) of transpose", "bn = BatchNorm1d($8) of conv",
                 "bn.amax(-1)", "operator.getitem(getitem_1, -1)",
                 "torch.cat([amax, getitem_3], -1)", "fc = Linear($18, 5) of cat" } },
+    { .name = "states that begin with zeros",
+      .x = { 3, { BATCH, 6, 4 } },
+      .line = { "lstm = LSTM(4, $12, batch_first=True)", "cell = GRUCell($12, $12)",
+                "torch.zeros(1, 8, $12)", "torch.zeros((8, $12))", "lstm(x, (zeros, zeros))",
+                "operator.getitem(lstm, 0)", "torch.amax(getitem, 1)", "cell(amax, zeros_1)",
+                "cell(amax, cell)", "fc = Linear($12, 5) of cell_1" } },
     { .name = "a layer that is called twice",
       .x = { 2, { BATCH, 16 } },
       .line = { "fc1 = Linear(16, $8) of x", "fc2 = Linear($8, $8) of fc1", "fc2(fc2)",
@@ -165,8 +172,12 @@ static struct mase_graph *build_net(const struct net *net, int by)
     struct mase_node *n = mase_build_input(g, "x", NULL);
     for (int i = 0; net->line[i]; i++) {
         const char *line = multiplied(&a, net->line[i], by), *of = strstr(line, " of ");
-        n = of ? text_layer(g, mase_graph_find(g, of + 4), "%.*s", (int)(of - line), line)
-               : text_call(g, "%s", line);
+        if (of)
+            n = text_layer(g, mase_graph_find(g, of + 4), "%.*s", (int)(of - line), line);
+        else if (strstr(line, " = "))
+            text_module(g, "%s", line);
+        else
+            n = text_call(g, "%s", line);
     }
     mase_build_output(g, n);
     mase_graph_alloc(g);
