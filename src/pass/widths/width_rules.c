@@ -59,7 +59,7 @@ bool mase_width_zip(struct mase_width_walk *k, struct mase_width_flow *out,
     return true;
 }
 
-/* ---- concatenation ---- */
+/* ---- concatenation, and along a new dimension ---- */
 
 static bool is_list_of_tensors(const struct mase_width_walk *k, const struct mase_arg *list,
                                int rank)
@@ -86,23 +86,36 @@ static bool read_axis(struct mase_width_walk *k, int *axis, const struct mase_no
            !mase_call_axis_arg(&c, axis, shape_of(k, n), "dim", &why);
 }
 
+/* The lengths of a tensor of the list, without that along which it is joined, are equal to those
+ * of the first. */
+static void unite_others(struct mase_width_walk *k, struct mase_width_flow *out,
+                         const struct mase_width_flow *f, int axis, const struct mase_node *n)
+{
+    const bool stacked = f->rank < out->rank;
+    for (int d = 0; d < f->rank; d++) {
+        struct mase_width_sum *own = &out->dim[stacked && d >= axis ? d + 1 : d];
+        if (!own->term)
+            *own = f->dim[d];
+        else if (stacked || d != axis)
+            mase_width_unite(k->w, own, &f->dim[d], n);
+        else
+            *own = mase_width_plus(k->w, own, &f->dim[d]);
+    }
+}
+
 bool mase_width_join(struct mase_width_walk *k, struct mase_width_flow *out,
                      const struct mase_node *n)
 {
     const struct mase_arg *list = n->args.count ? &n->args.items[0] : NULL;
+    const bool stacked = n->op == MASE_OP_stack;
     int axis;
-    if (!list || !is_list_of_tensors(k, list, out->rank) || !read_axis(k, &axis, n))
+    if (!list || !is_list_of_tensors(k, list, out->rank - stacked) || !read_axis(k, &axis, n))
         return false;
-    *out = *mase_width_flow_of(k, list->items[0].node);
-    out->dim = mase_arena_memdup(&k->w->arena, out->dim, (size_t)out->rank * sizeof *out->dim);
-    for (int i = 1; i < list->count; i++) {
-        const struct mase_width_flow *f = mase_width_flow_of(k, list->items[i].node);
-        for (int d = 0; d < out->rank; d++)
-            if (d == axis)
-                out->dim[d] = mase_width_plus(k->w, &out->dim[d], &f->dim[d]);
-            else
-                mase_width_unite(k->w, &out->dim[d], &f->dim[d], n);
-    }
+    for (int d = 0; d < out->rank; d++)
+        if (!stacked || d != axis)
+            out->dim[d] = (struct mase_width_sum){ 0 };
+    for (int i = 0; i < list->count; i++)
+        unite_others(k, out, mase_width_flow_of(k, list->items[i].node), axis, n);
     return true;
 }
 

@@ -106,7 +106,7 @@ static bool follow(struct mase_width_walk *k, struct mase_width_flow *out,
         return mase_width_item(k, out, n);
     if (n->op == MASE_OP_view || n->op == MASE_OP_reshape)
         return mase_width_reshape(k, out, n);
-    if (n->op == MASE_OP_cat)
+    if (n->op == MASE_OP_cat || n->op == MASE_OP_stack)
         return mase_width_join(k, out, n);
     if (zips(k, n))
         return mase_width_zip(k, out, n);
