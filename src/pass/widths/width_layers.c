@@ -47,13 +47,18 @@ static bool counts_channels(const struct mase_module *m)
     return m->op != MASE_OP_prelu || attr(m, "num_parameters") > 1;
 }
 
+const struct mase_width_row *mase_width_row_of_op(enum mase_op op)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].op == op)
+            return &rows[i];
+    return NULL;
+}
+
 const struct mase_width_row *mase_width_row_of(const struct mase_node *n)
 {
     const struct mase_module *m = mase_node_module(n);
-    for (size_t i = 0; m && i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].op == m->op && counts_channels(m))
-            return &rows[i];
-    return NULL;
+    return m && counts_channels(m) ? mase_width_row_of_op(m->op) : NULL;
 }
 
 bool mase_width_is_unit(const struct mase_width_layer *l)

@@ -135,6 +135,7 @@ bool mase_width_item(struct mase_width_walk *k, struct mase_width_flow *out,
 void mase_width_create(struct mase_width_walk *k, struct mase_width_flow *out,
                        const struct mase_node *n);
 /* Of a layer (width_layers.c); NULL: the class has no row. */
+const struct mase_width_row *mase_width_row_of_op(enum mase_op op);
 const struct mase_width_row *mase_width_row_of(const struct mase_node *n);
 bool mase_width_through_layer(struct mase_width_walk *k, struct mase_width_flow *out,
                               const struct mase_node *n);

@@ -12,8 +12,8 @@
  *     const struct mase_redefinition twice = { "fc1", MASE_REDEFINE_WIDTH, .out = 2 };
  *     st = mase_widths_redefine(wide, w, &twice, 1, seed, err);
  *
- * Values that are added have one width, so their layers are a group. A width stays where it reaches
- * the network's outputs, or a call that is not known to follow: it is never guessed.
+ * Values that are added have as many channels, so their layers are a group. A width stays where it
+ * reaches the network's outputs, or a call that is not known to follow: it is never guessed.
  */
 #ifndef MASE_PASS_WIDTHS_WIDTHS_H
 #define MASE_PASS_WIDTHS_WIDTHS_H
@@ -33,7 +33,7 @@ void mase_widths_free(struct mase_widths *w);
 struct mase_width {
     const char *node; /* its first call */
     int64_t channels;
-    int group;         /* layers of one group have one width */
+    int group;         /* widths of one group are in proportion: one multiplier is that of all */
     const char *fixed; /* why it cannot be chosen: "it gives the network's outputs"; NULL: it can */
     bool follows;      /* it is fixed because others decide it together, and changes with them */
 };

@@ -10,7 +10,7 @@
 
 #include "graph_text.h"
 #include "ir/graph/graph_parts.h"
-#include "pass/widths/widths.h"
+#include "pass/widths/width_parts.h"
 #include "run_cases.h"
 
 enum { SEED = 7 };
@@ -223,6 +223,34 @@ static void assert_same_network(const struct mase_graph *g, const struct mase_gr
     mase_graph_each_param(g, compare_param, &c);
     assert_true(c.count > 0);
     assert_int_equal(c.different, 0);
+}
+
+/* ---- which layers there are ---- */
+
+/* A layer whose constructor counts channels has a row, or is named here with the reason. */
+static void every_layer_with_channels_has_a_row(void **state)
+{
+    (void)state;
+    static const char *const counts[] = { "in_features",  "in1_features",  "in_channels",
+                                          "num_features", "num_channels",  "num_parameters",
+                                          "hidden_size",  "embedding_dim", "normalized_shape" };
+    static const enum mase_op unknown[] = {
+        MASE_OP_bilinear,            /* takes two widths: both stay */
+        MASE_OP_embedding_bag_layer, /* its width stays */
+    };
+    int found = 0;
+    for (int op = 0; op < MASE_OP_COUNT; op++) {
+        const char *ctor = mase_ops[op].module ? mase_ops[op].ctor : "";
+        bool has = false, known = mase_width_row_of_op((enum mase_op)op) != NULL;
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+            has |= strstr(ctor, counts[i]) != NULL;
+        for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
+            known |= unknown[i] == (enum mase_op)op;
+        if (has != known)
+            fail_msg("%s", mase_ops[op].name);
+        found += has;
+    }
+    assert_true(found > 20);
 }
 
 /* ---- width ---- */
@@ -681,6 +709,7 @@ static void sections_are_checked(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_layer_with_channels_has_a_row),
         cmocka_unit_test(is_the_network_of_these_widths),
         cmocka_unit_test(says_what_cannot_change),
         cmocka_unit_test(members_of_a_sum_are_a_group),
