@@ -64,6 +64,45 @@ Array.from(document.querySelectorAll("#layers tbody tr"),
 """
 
 
+SEARCH = """
+model = "jsc-toy"
+dataset = "jsc"
+project = "s"
+load_name = "mase_output/t/software/training_ckpts/best.ckpt"
+[search.search_space]
+name = "graph/quantize/mixed_precision_ptq"
+[search.search_space.setup]
+by = "type"
+[search.search_space.seed.default.config]
+name = ["NA"]
+[search.search_space.seed.linear.config]
+name = ["integer"]
+data_in_width = [4, 8]
+data_in_frac_width = ["auto"]
+weight_width = [2, 4, 8]
+weight_frac_width = ["auto"]
+bias_width = [4, 8]
+bias_frac_width = ["auto"]
+[search.strategy]
+name = "optuna"
+eval_mode = true
+[search.strategy.sw_runner.basic_evaluation]
+data_loader = "val_dataloader"
+num_samples = 4096
+[search.strategy.hw_runner.average_bitwidth]
+compare_to = 32
+[search.strategy.setup]
+n_trials = 50
+sampler = "random"
+sum_scaled_metrics = false
+[search.strategy.metrics]
+accuracy.scale = 1.0
+accuracy.direction = "maximize"
+average_bitwidth.scale = 0.2
+average_bitwidth.direction = "minimize"
+"""
+
+
 def ch(program, folder, *args):
     done = subprocess.run([program, *args], cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True,
@@ -74,8 +113,8 @@ def ch(program, folder, *args):
 
 
 def make_pages(program, folder):
-    """A training, a transformation of it, a network with a name that is markup, and a training that
-    learns bits."""
+    """A training, a transformation of it, a network with a name that is markup, a training that
+    learns bits, a search, a comparison of two of them, and an index of all."""
     with open(f"{folder}/q.toml", "w") as f:
         f.write('model = "jsc-toy"\ndataset = "jsc"\nproject = "q"\n'
                 'load_name = "mase_output/t/software/training_ckpts/best.ckpt"\n'
@@ -94,13 +133,17 @@ def make_pages(program, folder):
                 '[passes.quantize.default.config]\nname = "NA"\n'
                 '[passes.quantize.linear.config]\nname = "hgq"\ndata_in_width = 6\n'
                 'weight_width = 6\nweight_block_size = 1\nbias_width = 6\n')
+    with open(f"{folder}/s.toml", "w") as f:
+        f.write(SEARCH)
     ch(program, folder, "train", "--config", "b.toml")
     ch(program, folder, "train", "jsc-toy", "jsc", "--max-epochs", "3", "--batch-size", "512",
        "--learning-rate", "1e-2", "--project", "t")
     ch(program, folder, "transform", "--config", "q.toml")
     ch(program, folder, "train", "--config", "x.toml")
-    return ["file://" + folder + "/" + ch(program, folder, "report", "mase_output/" + name)
-            for name in "tqxb"]
+    ch(program, folder, "search", "--config", "s.toml")
+    operands = [["mase_output/" + name] for name in "tqxbs"]
+    operands += [["mase_output/t", "mase_output/s"], ["mase_output"]]
+    return ["file://" + folder + "/" + ch(program, folder, "report", *o) for o in operands]
 
 
 class Check:
@@ -115,7 +158,7 @@ class Check:
         self.that(name, got == expected, f"{got!r}, expected {expected!r}")
 
 
-def check_looks(check, url, name):
+def check_looks(check, url, name, charts=True):
     b = check.b
     for scheme in ("light", "dark"):
         for width in (1280, 400):
@@ -131,11 +174,13 @@ def check_looks(check, url, name):
     b.look(media="print", scheme="dark")
     check.same(f"{name}, on paper: black on white", b.evaluate(
         "getComputedStyle(document.body).backgroundColor"), "rgb(255, 255, 255)")
+    if not charts:
+        return
     check.same(f"{name}, on paper: charts, too", b.evaluate(
         'getComputedStyle(document.querySelector(".plot text, .histogram text")).fill')
         in ("rgb(36, 41, 47)", "rgb(87, 96, 106)"), True)
-    check.same(f"{name}, on paper: no contents to click", b.evaluate(
-        'getComputedStyle(document.querySelector("nav")).display'), "none")
+    check.that(f"{name}, on paper: no contents to click", b.evaluate(
+        'Array.from(document.querySelectorAll("nav"), (n) => getComputedStyle(n).display)') in ([], ["none"]))
 
 
 def check_tables(check, url):
@@ -194,6 +239,29 @@ def check_bits(check, url):
     check.same("that leads to it", b.evaluate(
         'Array.from(document.querySelectorAll("#bits tbody a"), (a) => !!document.querySelector(a.hash))'),
         [True] * 3)
+
+
+def check_search(check, url):
+    b = check.b
+    b.open(url)
+    plots = b.evaluate('Array.from(document.querySelectorAll("#search svg[data-plot]"), (p) => '
+                       'JSON.parse(p.dataset.plot).series.map((s) => [s.name, s.x, s.y, s.spread]))')
+    trials, front, before = plots[0]
+    check.same("a point for each trial", len(trials[1]), 50)
+    front_points = list(zip(front[1], front[2]))
+    best = [p for p in zip(trials[1], trials[2])
+            if not any(q != p and q[0] <= p[0] and q[1] >= p[1] for q in zip(trials[1], trials[2]))]
+    check.same("the front is what no trial dominates", sorted(set(front_points)), sorted(set(best)))
+    check.that("its points have error bars", all(s > 0 for s in front[3]), front[3])
+    check.that("the network before is a level", before[0].startswith("before the search, ")
+               and len(set(before[2])) == 1, before)
+    check.same("one for both objectives' courses", [p[1][0] for p in plots[1:]], ["best so far"] * 2)
+    check.that("accuracy only gets better", plots[1][1][2] == sorted(plots[1][1][2]), plots[1][1])
+    check.same("a line for each trial", b.evaluate('document.querySelectorAll(".parallel path.line").length'), 50)
+    shares = b.evaluate('Array.from(document.querySelectorAll("#parameters tbody tr"), '
+                        '(r) => Array.from(r.querySelectorAll("td"), (c) => Number(c.dataset.v)))')
+    check.that("importances sum to 1", all(abs(sum(column) - 1) < 1e-9 for column in zip(*shares)), shares)
+    check.that("there are shades of bits", b.evaluate('document.querySelectorAll("#chosen td[class]").length') > 8)
 
 
 def check_drawing(check, url):
@@ -255,7 +323,8 @@ def main():
         print("skipped: there is no chromium")
         return SKIPPED
     with tempfile.TemporaryDirectory(prefix="mase-pages-") as folder, Browser() as b:
-        training, transformation, hostile, bits = make_pages(program, folder)
+        pages = make_pages(program, folder)
+        training, transformation, hostile, bits, search, comparison, index = pages
         if len(sys.argv) > 2:
             b.open(training, width=1180, height=1240)
             b.screenshot(sys.argv[2])
@@ -266,6 +335,10 @@ def main():
         check_tables(check, transformation)
         check_charts(check, training)
         check_looks(check, bits, "learned bits")
+        check_looks(check, search, "a search")
+        check_search(check, search)
+        check_looks(check, comparison, "a comparison")
+        check_looks(check, index, "an index", charts=False)
         check_bits(check, bits)
         check_drawing(check, transformation)
         check_policy(check, hostile)

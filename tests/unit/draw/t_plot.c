@@ -125,6 +125,39 @@ static void points_have_marks_and_no_line(void **state)
     mase_xfree(got);
 }
 
+static void lines_across_axes_have_gaps_where_points_do(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "NA", "<8>" };
+    const struct mase_plot_dimension axes[] = {
+        { .name = "a/width" },
+        { .name = "kind", .categories = names, .category_count = 2 },
+        { .name = "<rate>", .logarithmic = true },
+    };
+    const double value[] = { 2, 0, 1e-3, 4, 1, 0.1, 8, NAN, 1, 4, 1, 0 };
+    const unsigned char shade[] = { 0, 3, 9, 5 };
+    struct mase_str out = { 0 };
+    mase_plot_parallel(&out, &(struct mase_plot_parallel){ .title = "<trials>",
+                                                           .dimension = axes,
+                                                           .dimensions = 3,
+                                                           .value = value,
+                                                           .points = 4,
+                                                           .shade = shade });
+    check_well_formed(out.data);
+    assert_int_equal(count(out.data, "class=\"line s"), 4);
+    assert_int_equal(count(out.data, "class=\"line s9\""), 1);
+    assert_int_equal(count(out.data, "class=\"frame\""), 3);
+    assert_non_null(strstr(out.data, ">width</text>"));
+    const char *third = strstr(out.data, "line s9"), *fourth = strstr(out.data, "line s5");
+    assert_int_equal(strcspn(third, "L") < strcspn(third, ">"),
+                     false); /* two ends without a line */
+    assert_true(strcspn(fourth, "L") < strcspn(fourth, ">"));
+    mase_str_release(&out);
+    mase_plot_parallel(&out, &(struct mase_plot_parallel){ .dimensions = 0 });
+    check_well_formed(out.data);
+    mase_str_release(&out);
+}
+
 static void names_are_not_joined_by_lines(void **state)
 {
     (void)state;
@@ -315,6 +348,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ticks_are_round),
         cmocka_unit_test(categories_name_the_ticks),
         cmocka_unit_test(points_have_marks_and_no_line),
+        cmocka_unit_test(lines_across_axes_have_gaps_where_points_do),
         cmocka_unit_test(names_are_not_joined_by_lines),
         cmocka_unit_test(long_labels_are_set_closer),
         cmocka_unit_test(odd_charts_are_well_formed),
