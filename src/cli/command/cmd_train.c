@@ -293,11 +293,14 @@ static enum mase_status train(struct job *j, struct mase_err *err)
                               "last epoch\n");
     j->ticked = mase_clock();
     j->ticked_step = j->first_step = mase_trainer_state(j->trainer)->step;
-    const int64_t before = j->c->ranks ? j->c->ranks->bytes : 0;
+    const struct mase_ranks *ranks = j->c->ranks;
+    const struct mase_ranks none = { 0 }, before = ranks ? *ranks : none;
     const enum mase_status st = mase_trainer_run(j->trainer, &env, err);
     mase_log_status(NULL);
-    if (!st && j->c->ranks)
-        mase_debug("rank 0 sent %lld bytes in %lld steps", (long long)(j->c->ranks->bytes - before),
+    if (!st && ranks)
+        mase_debug("rank 0 sent %lld bytes in %lld exchanges over %lld steps",
+                   (long long)(ranks->bytes - before.bytes),
+                   (long long)(ranks->waits - before.waits),
                    (long long)(mase_trainer_state(j->trainer)->step - j->first_step));
     return st;
 }
