@@ -95,7 +95,8 @@ void mase_trainer_drop_targets(struct mase_trainer *t);
 enum mase_status mase_trainer_begin_formats(struct mase_trainer *t,
                                             struct mase_err *err) MASE_MUST_CHECK;
 
-/* compare.c: do all processes of the job train the same? `since`: since when it should be so. */
+/* compare_ranks.c: do all processes of the job train the same? `since`: since when it should be so.
+ */
 enum mase_status mase_trainer_compare(const struct mase_trainer *t, const char *since,
                                       struct mase_err *err) MASE_MUST_CHECK;
 

@@ -1,5 +1,5 @@
 /*
- * compare.c - do the processes of a job train the same?
+ * compare_ranks.c - do the processes of a job train the same?
  *
  * Each has a copy of the weights and takes the same steps, so all must begin alike and stay so. A
  * process that reads another version of a file, or runs another build, would spoil the run without
