@@ -143,8 +143,11 @@ static void keep(struct outcome *o, struct mase_arena *a, struct mase_plan *p, s
     mase_graph_each_param(g, keep_weight, o);
 }
 
+enum { TILES = 3, MOST = 512 };
+
 struct rows {
-    int64_t at; /* where the batch begins */
+    int64_t at;                   /* where the batch begins */
+    float (*out)[CLASSES * MOST]; // (TILES): of the teacher
 };
 
 static void load(void *data, struct mase_plan *tile, struct mase_targets *targets, int number,
@@ -175,11 +178,9 @@ static void fill_outputs(float *out, int64_t stride, int64_t at, int64_t n)
 
 static struct mase_lanes teach(void *data, const struct mase_plan *tile, int number)
 {
-    enum { TILES = 3, MOST = 512 };
-    static float out[TILES][CLASSES * MOST];
     const struct rows *r = data;
-    fill_outputs(out[number], MOST, r->at + tile->first, tile->samples);
-    return (struct mase_lanes){ out[number], CLASSES, MOST };
+    fill_outputs(r->out[number], MOST, r->at + tile->first, tile->samples);
+    return (struct mase_lanes){ r->out[number], CLASSES, MOST };
 }
 
 /* Batches of these sizes one after the other, the second added to the first. ranks NULL: by one
@@ -194,7 +195,7 @@ static struct outcome by_ranks(struct mase_arena *a, const int64_t size[2], int 
     const struct mase_plan_opts po = opts_of(&in, size[0], threads);
     must(mase_tiled_plan_new(&t, g, &po, &err));
     mase_tiled_plan_share(t, ranks);
-    struct rows r = { 0 };
+    struct rows r = { .out = mase_arena_alloc(a, TILES * sizeof *r.out) };
     for (int i = 0; i < 2; i++) {
         must(mase_tiled_plan_step(t, &o.loss,
                                   &(struct mase_tiled_batch){ .samples = size[i],
