@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <mase/outline.h>
+#include "file/outline.h"
 #include <mase/torch.h>
 
 #include "cli/command/cmd_show.h"

@@ -1,7 +1,7 @@
 /*
  * outline.c - what a file of tensors holds; the readers of each kind do the work.
  */
-#include <mase/outline.h>
+#include "file/outline.h"
 
 #include <string.h>
 

@@ -33,6 +33,27 @@ static enum mase_status check_layer(const struct mase_widths *w, const struct ma
                              "there is no layer '%s'", key);
 }
 
+static int group_of(const struct mase_widths *w, const char *node)
+{
+    int i = 0;
+    while (!mase_streq(mase_widths_at(w, i)->node, node))
+        i++;
+    return mase_widths_at(w, i)->group;
+}
+
+/* Layers whose values are added have one width, which one of them decides. */
+static enum mase_status check_groups(const struct mase_widths *w, const struct mase_value *channels,
+                                     struct mase_err *err)
+{
+    for (int i = 0; i < channels->count; i++)
+        for (int k = 0; k < i; k++)
+            if (group_of(w, channels->keys[i]) == group_of(w, channels->keys[k]))
+                return mase_fail_at(err, MASE_EVALUE, channels->key_at[i],
+                                    "%s and %s have one width: name one of them", channels->keys[k],
+                                    channels->keys[i]);
+    return MASE_OK;
+}
+
 static enum mase_status check_multipliers(const struct mase_space *space,
                                           const struct mase_option_space *o,
                                           const struct mase_value *channels, struct mase_err *err)
@@ -64,6 +85,7 @@ enum mase_status mase_channel_space_open(struct mase_channel_space *c, struct ma
     MASE_TRY(mase_widths_find(&c->widths, g, in.item, in.count, err));
     for (int i = 0; i < channels->count; i++)
         MASE_TRY(check_layer(c->widths, channels, i, a, err));
+    MASE_TRY(check_groups(c->widths, channels, err));
     return check_multipliers(space, &c->layers, channels, err);
 }
 

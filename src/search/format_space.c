@@ -17,7 +17,7 @@ bool mase_operand_key(enum mase_operand *o, const char **parameter, const char *
 {
     for (int i = 0; i < MASE_OPERAND_COUNT; i++) {
         const size_t n = strlen(mase_operand_names[i]);
-        if (strncmp(key, mase_operand_names[i], n) || key[n] != '_')
+        if (strncmp(key, mase_operand_names[i], n) != 0 || key[n] != '_')
             continue;
         *o = (enum mase_operand)i;
         *parameter = key + n + 1;

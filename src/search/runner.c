@@ -5,13 +5,13 @@
 
 #define SOFTWARE MASE_RUNNER_SOFTWARE
 #define HARDWARE MASE_RUNNER_HARDWARE
-const struct mase_runner mase_runners[] = {
+const struct mase_trial_runner mase_runners[] = {
 #define RUNNER(kind, name, help) { kind, #name, help, &mase_runner_##name },
 #include "search/runners.def"
     { 0 },
 };
 
-int mase_runner_metrics(const struct mase_runner *r)
+int mase_runner_metrics(const struct mase_trial_runner *r)
 {
     int n = 0;
     while (r->functions->metrics[n].name)

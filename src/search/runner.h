@@ -27,16 +27,16 @@ struct mase_runner_functions {
 };
 
 enum mase_runner_kind { MASE_RUNNER_SOFTWARE, MASE_RUNNER_HARDWARE };
-struct mase_runner {
+struct mase_trial_runner {
     enum mase_runner_kind kind;
     const char *name, *help;
     const struct mase_runner_functions *functions;
 };
-extern const struct mase_runner mase_runners[]; /* the last has no name */
+extern const struct mase_trial_runner mase_runners[]; /* the last has no name */
 #define RUNNER(kind, name, help) extern const struct mase_runner_functions mase_runner_##name;
 #include "search/runners.def"
 
-int mase_runner_metrics(const struct mase_runner *r); /* how many */
+int mase_runner_metrics(const struct mase_trial_runner *r); /* how many */
 
 /* ---- runner_evaluation.c ---- */
 

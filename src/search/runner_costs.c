@@ -35,13 +35,14 @@ static enum mase_status new_costs(struct mase_costs **out, struct mase_candidate
 static void take(double *found, struct mase_costs *costs)
 {
     const struct mase_cost c = mase_costs_total(costs);
+    const int64_t bytes = (c.param_bits + 7) / 8;
     found[FLOPS] = (double)c.flops;
     found[MACS] = (double)c.macs;
     found[BITOPS] = (double)c.bitops;
     found[BOPS] = c.bops;
     found[EBOPS] = (double)c.ebops;
     found[PARAMETER_BITS] = (double)c.param_bits;
-    found[MODEL_SIZE] = (double)((c.param_bits + 7) / 8);
+    found[MODEL_SIZE] = (double)bytes;
     found[TRAFFIC] = (double)c.traffic;
 }
 

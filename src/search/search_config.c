@@ -298,9 +298,9 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
 
 enum { MOST_RUNNERS = 32 };
 
-static const struct mase_runner *find_runner(enum mase_runner_kind kind, const char *name)
+static const struct mase_trial_runner *find_runner(enum mase_runner_kind kind, const char *name)
 {
-    for (const struct mase_runner *r = mase_runners; r->name; r++)
+    for (const struct mase_trial_runner *r = mase_runners; r->name; r++)
         if (r->kind == kind && mase_streq(r->name, name))
             return r;
     return NULL;
@@ -311,7 +311,7 @@ static enum mase_status fail_runner(enum mase_runner_kind kind, const char *name
 {
     const char *names[MOST_RUNNERS];
     int n = 0;
-    for (const struct mase_runner *r = mase_runners; r->name; r++)
+    for (const struct mase_trial_runner *r = mase_runners; r->name; r++)
         if (r->kind == kind)
             names[n++] = r->name;
     return fail_name(at, "runner", name, names, n, err);
@@ -329,7 +329,7 @@ static enum mase_status read_runners(struct mase_search_config *c, const struct 
                                      struct mase_err *err)
 {
     for (int i = 0; v && i < v->count; i++) {
-        const struct mase_runner *r = find_runner(kind, v->keys[i]);
+        const struct mase_trial_runner *r = find_runner(kind, v->keys[i]);
         if (!r)
             return fail_runner(kind, v->keys[i], v->key_at[i], err);
         MASE_TRY(need_table(v->items[i], v->keys[i], v, err));

@@ -21,7 +21,7 @@ struct mase_search_metric {
 
 /* A runner that the section names, with its options bound. */
 struct mase_search_measure {
-    const struct mase_runner *runner;
+    const struct mase_trial_runner *runner;
     void *options;
     struct mase_loc at;
     int slot; /* of its first metric among the results of all runners */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <mase/outline.h>
+#include "file/outline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

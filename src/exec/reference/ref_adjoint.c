@@ -98,7 +98,7 @@ static enum mase_status sample_back(const struct going_back *g, struct mase_err 
 {
     const struct mase_tensor *x = mase_call_tensor(g->c, "input");
     const struct mase_tensor *at = mase_call_tensor(g->c, "grid");
-    struct mase_sampler grid;
+    struct mase_grid_sampler grid;
     struct mase_look l;
     MASE_TRY(mase_grid_read(g->c, &grid, err));
     const int64_t samples = x->shape.dim[0], channels = x->shape.dim[1];

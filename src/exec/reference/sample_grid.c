@@ -9,16 +9,16 @@
 
 /* ---- reading a call ---- */
 
-enum mase_status mase_grid_read(const struct mase_call *c, struct mase_sampler *g,
+enum mase_status mase_grid_read(const struct mase_call *c, struct mase_grid_sampler *g,
                                 struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input");
     int mode = 0, edge = 0;
     MASE_TRY(mase_grid_modes(c, &mode, &edge, err));
-    *g = (struct mase_sampler){ .n = x->shape.rank - 2,
-                                .nearest = mode == 1,
-                                .corners = mase_call_flag(c, "align_corners"),
-                                .edge = (enum mase_sampler_edge)edge };
+    *g = (struct mase_grid_sampler){ .n = x->shape.rank - 2,
+                                     .nearest = mode == 1,
+                                     .corners = mase_call_flag(c, "align_corners"),
+                                     .edge = (enum mase_sampler_edge)edge };
     for (int d = 0; d < g->n; d++)
         g->size[d] = x->shape.dim[x->shape.rank - 1 - d];
     return MASE_OK;
@@ -54,7 +54,7 @@ static struct position clipped(struct position p, double last)
     return p.at < last ? p : (struct position){ last, 0.0 };
 }
 
-static struct position position_of(const struct mase_sampler *g, double x, int d)
+static struct position position_of(const struct mase_grid_sampler *g, double x, int d)
 {
     const double n = (double)g->size[d], last = n - 1.0;
     struct position p = { ((x + 1.0) * n - 1.0) / 2.0, n / 2.0 };
@@ -70,7 +70,8 @@ static struct position position_of(const struct mase_sampler *g, double x, int d
 /* ---- one place ---- */
 
 /* The pixels that lie around in every dimension. */
-void mase_grid_look(const struct mase_sampler *g, const double *coordinate, struct mase_look *l)
+void mase_grid_look(const struct mase_grid_sampler *g, const double *coordinate,
+                    struct mase_look *l)
 {
     struct position p[3];
     for (int d = 0; d < g->n; d++)
@@ -109,7 +110,7 @@ enum mase_status mase_grid_each(const struct mase_call *c, struct mase_tensor *o
                                 mase_place_fn *fn, struct mase_err *err)
 {
     const struct mase_tensor *x = mase_call_tensor(c, "input"), *at = mase_call_tensor(c, "grid");
-    struct mase_sampler g;
+    struct mase_grid_sampler g;
     struct mase_look l;
     MASE_TRY(mase_grid_read(c, &g, err));
     const int64_t samples = x->shape.dim[0], channels = x->shape.dim[1];

@@ -7,7 +7,7 @@
 #include "exec/step/rowmap.h"
 
 struct sampling {
-    struct mase_sampler grid;
+    struct mase_grid_sampler grid;
     long channels, places; /* of a sample */
     long pixels;           /* of a channel */
 };

@@ -5,7 +5,7 @@
 #include "run_cases.h"
 
 #include <mase/npy.h>
-#include <mase/outline.h>
+#include "file/outline.h"
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 

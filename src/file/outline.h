@@ -11,17 +11,14 @@
  *         ... o.items[i].name, o.items[i].tensor.shape ...
  *     mase_outline_close(&o);
  */
-#ifndef MASE_OUTLINE_H
-#define MASE_OUTLINE_H
+#ifndef MASE_FILE_OUTLINE_H
+#define MASE_FILE_OUTLINE_H
 
-#include <mase/api.h>
 #include <mase/arena.h>
 #include <mase/file.h>
 #include <mase/file_kind.h>
 #include <mase/value.h>
 #include <mase/weights.h>
-
-MASE_API_BEGIN
 
 struct mase_obj;
 
@@ -55,6 +52,4 @@ enum mase_status mase_outline_parse(struct mase_outline *o, const void *data, si
                                     struct mase_err *err) MASE_MUST_CHECK;
 void mase_outline_close(struct mase_outline *o);
 
-MASE_API_END
-
-#endif /* MASE_OUTLINE_H */
+#endif /* MASE_FILE_OUTLINE_H */
