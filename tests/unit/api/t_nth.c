@@ -925,6 +925,8 @@ static const char *args_of(const char *pass)
         return formats;
     if (strcmp(pass, "prune") == 0)
         return "sparsity = 0.5";
+    if (strcmp(pass, "redefine_linear") == 0)
+        return "default.config = { name = 'width', channel_multiplier = 2 }";
     if (strcmp(pass, "save_mase_graph") == 0)
         snprintf(text, sizeof text, "save_dir = '%s'", out_of("saved"));
     if (strcmp(pass, "load_mase_graph") == 0)
