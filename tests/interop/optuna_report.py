@@ -33,6 +33,7 @@ def objective(trial):
     if trial.number % 7 == 3:
         raise ValueError("no")
     if trial.number % 7 == 5:
+        trial.study._storage.set_trial_intermediate_value(trial._trial_id, 4, trial.number + 0.5)
         raise optuna.TrialPruned()
     return 1 - (x - 0.5) ** 2, n * (1 + abs(x))
 
@@ -72,8 +73,11 @@ def main():
     check("states are counted", "61 trials: 43 complete, 8 pruned, 9 failed, 1 under way." in search)
     front = [int(row[0]) for row in rows(search, "The best trials")]
     check("the front is Optuna's", sorted(front) == sorted(t.number for t in study.best_trials))
-    failed = [int(row[0]) for row in rows(search, "Trials that failed")]
-    check("so are those that failed", failed == list(range(3, 60, 7)))
+    early = {int(row[0]): row[1:3] for row in rows(search, "Trials that ended early")}
+    check("trials that failed are listed", [n for n, row in early.items() if row[0] == "failed"]
+          == list(range(3, 60, 7)))
+    check("and those that were pruned, with their last reading", {n: row[1] for n, row in early.items()
+          if row[0] == "pruned"} == {n: f"after step 4, at {n}.5" for n in range(5, 60, 7)})
     for i, name in enumerate(("values_0", "values_1")):
         sign = -1 if i == 0 else 1
         wanted = optuna.importance.get_param_importances(study, target=lambda t: sign * t.values[i])

@@ -13,7 +13,7 @@
 #include "search/attributes.h"
 #include "study/study_statistics.h"
 
-enum { MOST_FAILURES = 20 };
+enum { MOST_EARLY = 50 };
 
 /* ---- reading ---- */
 
@@ -168,29 +168,51 @@ static void put_best(struct mase_str *out, const struct mase_report *r)
     mase_html_table_end(out, false);
 }
 
-/* ---- trials that failed ---- */
+/* ---- trials that ended early ---- */
 
-static void put_failures(struct mase_str *out, const struct mase_report *r)
+static const char *failure_of(const struct mase_trial *t)
+{
+    const struct mase_value *why = mase_value_get(t->user, "failure");
+    return why && why->kind == MASE_STRING ? why->s : "no reason is known";
+}
+
+static void early_row(struct mase_str *out, struct mase_arena *a, const struct mase_trial *t)
+{
+    const bool pruned = t->state == MASE_TRIAL_PRUNED;
+    mase_html_row(out, NULL, NULL, mase_arena_printf(a, "%lld", (long long)t->number));
+    mase_html_cell(out, pruned ? "pruned" : "failed");
+    if (!pruned)
+        mase_html_cell(out, failure_of(t));
+    else if (t->readings)
+        mase_html_cell(out, mase_arena_printf(a, "after step %lld, at %.5g",
+                                              (long long)t->reading[t->readings - 1].step,
+                                              t->reading[t->readings - 1].value));
+    else
+        mase_html_cell(out, "before its first step");
+    mase_html_row_end(out);
+}
+
+static void put_early(struct mase_str *out, const struct mase_report *r)
 {
     static const struct mase_html_column column[] = { { "Trial", NULL, true },
+                                                      { "End", NULL, true },
                                                       { "Why", NULL, true } };
     int64_t count[MASE_TRIAL_STATES], shown = 0;
     mase_study_count_states(count, r->study);
-    if (!count[MASE_TRIAL_FAIL])
+    const int64_t all = count[MASE_TRIAL_FAIL] + count[MASE_TRIAL_PRUNED];
+    if (!all)
         return;
     mase_html_element(out, "h3", NULL,
-                      count[MASE_TRIAL_FAIL] > MOST_FAILURES
-                          ? mase_arena_printf(r->arena, "The first %d that failed", MOST_FAILURES)
-                          : "Failed");
-    mase_html_table(out, "Trials that failed", column, 2);
-    for (int64_t i = 0; i < r->study->trials && shown < MOST_FAILURES; i++) {
+                      all > MOST_EARLY
+                          ? mase_arena_printf(r->arena, "The first %d of %lld that ended early",
+                                              MOST_EARLY, (long long)all)
+                          : "Ended early");
+    mase_html_table(out, "Trials that ended early", column, 3);
+    for (int64_t i = 0; i < r->study->trials && shown < MOST_EARLY; i++) {
         const struct mase_trial *t = &r->study->trial[i];
-        const struct mase_value *why = mase_value_get(t->user, "failure");
-        if (t->state != MASE_TRIAL_FAIL)
+        if (t->state != MASE_TRIAL_FAIL && t->state != MASE_TRIAL_PRUNED)
             continue;
-        mase_html_row(out, NULL, NULL, mase_arena_printf(r->arena, "%lld", (long long)t->number));
-        mase_html_cell(out, why && why->kind == MASE_STRING ? why->s : "no reason is known");
-        mase_html_row_end(out);
+        early_row(out, r->arena, t);
         shown++;
     }
     mase_html_table_end(out, false);
@@ -211,5 +233,5 @@ void mase_report_search(struct mase_str *out, const struct mase_report *r)
         return;
     put_charts(out, r);
     put_best(out, r);
-    put_failures(out, r);
+    put_early(out, r);
 }
