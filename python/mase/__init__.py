@@ -61,6 +61,7 @@ if TYPE_CHECKING:  # the same as _LAZY below; tests compare them
     from .node import Node as Node
     from .passes import Info as Info
     from .passes import Profile as Profile
+    from .passes import calibrate as calibrate
     from .passes import explain as explain
     from .passes import profile as profile
     from .passes import quantize as quantize
@@ -78,6 +79,9 @@ if TYPE_CHECKING:  # the same as _LAZY below; tests compare them
     from .study import Study as Study
     from .study import Trial as Trial
     from .study import studies as studies
+    from .sweeping import Run as Run
+    from .sweeping import Sweep as Sweep
+    from .sweeping import sweep as sweep
     from .training import Epoch as Epoch
     from .training import TrainingResult as TrainingResult
     from .training import train as train
@@ -97,10 +101,11 @@ _LAZY = {
     "graph": "MaseGraph open trace",
     "module": "Module",
     "node": "Metadata Node",
-    "passes": "Info Profile explain profile quantize run_pass transform",
+    "passes": "Info Profile calibrate explain profile quantize run_pass transform",
     "running": "Evaluation Runner Verification evaluate predict round verify",
     "searching": "search",
     "study": "Objective Study Trial studies",
+    "sweeping": "Run Sweep sweep",
     "training": "Epoch TrainingResult train",
 }
 _HOME = {name: home for home, names in _LAZY.items() for name in names.split()}

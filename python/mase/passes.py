@@ -274,6 +274,21 @@ def quantize(
     return graph
 
 
+def calibrate(
+    graph: MaseGraph, data: Data, config: Mapping[str, Any], **options: Any
+) -> Dict[str, Dict[str, Any]]:
+    """Find what a configuration leaves "auto", on rows of the training data; the graph stays as it is.
+
+    config is that of `quantize`. What comes has an entry for each node, with numbers, and is for `quantize`,
+    too. options are those of [passes.quantize.calibrate]: method, rows, quantile, gptq, bias_correction.
+    """
+    if "by" not in config:
+        nodes = {node: {"config": settings or {"name": None}} for node, settings in config.items()}
+        config = {"by": "name", "default": {"config": {"name": None}}, **nodes}
+    found = quantize(graph.copy(), {**config, "calibrate": options}, data)
+    return {node.name: dict(node.config) for node in found.nodes if node.config}
+
+
 def explain(graph: MaseGraph, config: Mapping[str, Any]) -> Table:
     """What the pass quantize would do with this, and why; nothing changes."""
     from .display import Table
