@@ -753,10 +753,10 @@ MASE_API enum mase_status mase_net_train(struct mase_net *net, struct mase_epoch
 
 /* A metric of the program's own, which [search.strategy.metrics] names like those of runners. It
  * measures the network of a trial, trained if trials train; point is JSON, sampled_config and,
- * where these vary, sampled_arguments and sampled_options. The value must depend on nothing else:
- * points that come to the same network are measured once. Changes of net are gone afterwards. One
- * metric at a time is measured, perhaps by another thread than called the library. A failure is
- * that of the trial, and the search goes on. */
+ * where these vary, sampled_channels, sampled_arguments and sampled_options. The value must depend
+ * on nothing else, since what was measured of a network is not measured again. Changes of net are
+ * gone afterwards. One metric at a time is measured, perhaps by another thread than called the
+ * library. A failure is that of the trial, and the search goes on. */
 struct mase_own_metric {
     const char *name;
     void *user;

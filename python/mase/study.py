@@ -53,7 +53,8 @@ class Trial:
     state: "COMPLETE", "PRUNED", "FAIL", "RUNNING" or "WAITING". values: of the objectives; None: there
     are none. violations: of the constraints, which hold where they are not above 0. metrics: all that
     was measured, not scaled. config: the formats of the nodes, as a section of the pass quantize has
-    them; arguments: of the network's constructor; options: of training. failure: why it failed.
+    them; channels: what the widths of layers were multiplied by; arguments: of the network's constructor;
+    options: of training. failure: why it failed.
     """
 
     number: int
@@ -64,6 +65,7 @@ class Trial:
     readings: List[Tuple[int, float]]
     metrics: Dict[str, float]
     config: Dict[str, Any]
+    channels: Dict[str, Any]
     arguments: Dict[str, Any]
     options: Dict[str, Any]
     failure: Optional[str]
@@ -83,6 +85,7 @@ class Trial:
             readings=[(step, float(value)) for step, value in record.get("readings", [])],
             metrics={**user.get("software_metrics", {}), **user.get("hardware_metrics", {})},
             config=user.get("sampled_config", {}),
+            channels=user.get("sampled_channels", {}),
             arguments=user.get("sampled_arguments", {}),
             options=user.get("sampled_options", {}),
             failure=user.get("failure"),

@@ -245,6 +245,22 @@ def test_trials_train_networks_of_other_arguments(xor: mase.Data) -> None:
         mase.search(lambda width=2: wide(width) if width < 3 else 1 / 0, xor, config)  # type: ignore
 
 
+def test_widths_of_layers_vary(trained: mase.MaseGraph, xor: mase.Data) -> None:
+    config = one_metric("loss")
+    config["search_space"] = {
+        "name": "graph/quantize/mixed_precision_ptq",
+        "channels": {"fc1": [0.5, 1, 2]},
+    }
+    config["strategy"]["sw_runner"] = {"basic_train": {"max_epochs": 2, "learning_rate": 0.02}}
+    config["strategy"]["setup"] = {"sampler": "bruteforce", "n_trials": 9}
+    study = mase.search(trained, xor, config, batch_size=32)
+    assert [trial.channels["fc1"] for trial in study] == [0.5, 1, 2]
+    for trial in study:
+        graph = study.graph(trial)
+        assert graph.modules["fc1"].out_features == graph.modules["fc2"].in_features == 16 * trial.channels["fc1"]
+        assert mase.evaluate(graph, xor, split="validation").loss == trial.value
+
+
 def test_a_section_that_is_wrong_has_its_place(
     trained: mase.MaseGraph, xor: mase.Data, tmp_path: pathlib.Path
 ) -> None:
