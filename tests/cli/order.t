@@ -11,6 +11,17 @@ linear.config = { name = "integer", data_in_width = 8, data_in_frac_width = 4, w
 [passes.count_flops]
 END
 sed -e 's/data_in_frac_width = 4/data_in_frac_width = "auto"/' c.toml >auto.toml
+cat >search.toml <<'END'
+[search.search_space]
+name = "graph/quantize/mixed_precision_ptq"
+seed.default.config.name = ["NA", "bfloat16"]
+[search.strategy]
+name = "optuna"
+sw_runner.basic_evaluation = {}
+setup.sampler = "random"
+metrics.loss.direction = "minimize"
+END
+run search toy toy_tiny --config search.toml --trials 3 --project searched
 run convert jsc-toy saved
 run transform jsc-toy jsc-sim --config c.toml --project run
 succeeds "something to look at"
@@ -27,6 +38,7 @@ transform jsc-toy jsc-sim --config c.toml --project out
 prune jsc-toy jsc-sim --sparsity 0.5 --project out
 calibrate jsc-toy jsc-sim --config auto.toml --load saved --project out
 sweep toy toy_tiny --max-epochs 2 --learning-rate 0.01,0.1 --threads 1 --project out
+search toy toy_tiny --config search.toml --trials 5 --workers 1 --project out
 data info jsc-sim
 show saved --stats
 explain jsc-toy --config c.toml
@@ -35,6 +47,7 @@ weights jsc-toy --config c.toml
 trace jsc-toy --config c.toml
 report mase_output/run
 convert saved saved2 --force
+study show mase_output/searched
 passes
 ops
 formats
