@@ -52,6 +52,7 @@ if TYPE_CHECKING:  # the same as _LAZY below; tests compare them
     from .data import Data as Data
     from .data import Split as Split
     from .display import Table as Table
+    from .emitting import emit as emit
     from .fx import FxGraph as FxGraph
     from .graph import MaseGraph as MaseGraph
     from .graph import open as open
@@ -97,6 +98,7 @@ _LAZY = {
     "set_logging_verbosity",
     "data": "Data Split",
     "display": "Table",
+    "emitting": "emit",
     "fx": "FxGraph",
     "graph": "MaseGraph open trace",
     "module": "Module",

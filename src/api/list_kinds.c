@@ -130,8 +130,11 @@ static void list_engines(struct mase_arena *a, struct mase_value *list)
 
 static void list_targets(struct mase_arena *a, struct mase_value *list)
 {
-    for (const struct mase_target *t = mase_targets; t->name; t++)
-        mase_value_set(a, row(a, list, t->name, t->help), "options", options(a, t->rows));
+    for (const struct mase_target *t = mase_targets; t->name; t++) {
+        struct mase_value *v = row(a, list, t->name, t->help);
+        set_text(a, v, "ends", t->ends);
+        mase_value_set(a, v, "options", options(a, t->rows));
+    }
 }
 
 static void list_samplers(struct mase_arena *a, struct mase_value *list)
