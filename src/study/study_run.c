@@ -355,8 +355,7 @@ static enum mase_status run_thread(void *data, struct mase_err *err)
 static void run_threads(struct mase_study_run *run)
 {
     struct mase_guard *guard = mase_guard_current();
-    const int threads = run->workers + (run->o->store != NULL);
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(run->workers + (run->o->store != NULL))
     {
         struct mase_err err;
         const enum mase_status st = mase_guarded_part(guard, run_thread, run, &err);

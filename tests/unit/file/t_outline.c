@@ -4,8 +4,8 @@
 #include "../base/check.h"
 #include "run_cases.h"
 
-#include <mase/npy.h>
 #include "file/outline.h"
+#include <mase/npy.h>
 #include <mase/safetensors.h>
 #include <mase/torch.h>
 
