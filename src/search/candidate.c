@@ -21,6 +21,16 @@ static enum mase_status add_metadata(struct mase_candidate *c, struct mase_err *
     return st;
 }
 
+/* The first site that calls the module of site i; i itself where it calls none. */
+static int first_call(const struct mase_candidate *c, int i)
+{
+    const struct mase_module *m = c->node[i] ? mase_node_module(c->node[i]) : NULL;
+    for (int k = 0; k < i && m; k++)
+        if (c->node[k] && mase_node_module(c->node[k]) == m)
+            return k;
+    return i;
+}
+
 /* A copy of a network of the search, in the formats that it came with. x: the point that decides
  * its widths; NULL: as they are. */
 static enum mase_status take_variant(struct mase_candidate *c, int variant, const double *x,
@@ -38,9 +48,11 @@ static enum mase_status take_variant(struct mase_candidate *c, int variant, cons
     c->node = mase_new_array(&c->arena, struct mase_node *, (size_t)f->sites);
     c->quant = mase_new_array(&c->arena, const struct mase_quant *, (size_t)f->sites);
     mase_format_choices_init(&c->choices, f);
+    c->first_call = mase_new_array(&c->arena, int, (size_t)f->sites);
     for (int i = 0; i < f->sites; i++) {
         c->node[i] = mase_graph_find(c->graph, f->site[i].node);
         c->quant[i] = c->node[i] ? mase_node_quant(c->node[i]) : NULL;
+        c->first_call[i] = first_call(c, i);
     }
     return add_metadata(c, err);
 }
@@ -108,43 +120,79 @@ static enum mase_status follow_variant(struct mase_candidate *c, const double *x
     return take_variant(c, variant, x, err);
 }
 
-/* What a plan cannot follow is made anew when it is needed. */
+/* What a plan cannot follow is made anew when it is needed; so is one that has not followed to the
+ * end. */
 static enum mase_status follow(struct mase_candidate *c, const struct mase_node *n,
                                struct mase_err *err)
 {
     struct mase_err why;
-    if (!c->predictor)
+    const enum mase_status st =
+        c->predictor ? mase_predictor_follow_formats(c->predictor, n, &why) : MASE_OK;
+    if (!st)
         return MASE_OK;
-    const enum mase_status st = mase_predictor_follow_formats(c->predictor, n, &why);
-    if (st == MASE_EUNSUPPORTED) {
-        mase_predictor_free(c->predictor);
-        c->predictor = NULL;
+    mase_predictor_free(c->predictor);
+    c->predictor = NULL;
+    if (st == MASE_EUNSUPPORTED)
         return MASE_OK;
-    }
-    if (st)
-        *err = why;
+    *err = why;
     return st;
+}
+
+/* The formats of each site at a point. Calls of one module have those of the last of them that
+ * names a format, as the quantise pass has it. */
+static enum mase_status choose(const struct mase_quant **wanted, struct mase_candidate *c,
+                               const double *x, struct mase_err *err)
+{
+    for (int i = 0; i < c->search->formats.sites; i++) {
+        const struct mase_format_choice *choice;
+        if (!c->node[i])
+            continue;
+        MASE_TRY(mase_format_choose(&choice, &c->choices, i, c->node[i], x, err));
+        if (choice->quant)
+            wanted[c->first_call[i]] = choice->quant;
+    }
+    return MASE_OK;
+}
+
+static enum mase_status give_formats(struct mase_candidate *c, const double *x,
+                                     struct mase_err *err)
+{
+    struct mase_arena a = { 0 };
+    const int sites = c->search->formats.sites;
+    const struct mase_quant **wanted = mase_new_array(&a, const struct mase_quant *, (size_t)sites);
+    enum mase_status st = choose(wanted, c, x, err);
+    for (int i = 0; i < sites && !st; i++) {
+        if (!c->node[i] || c->first_call[i] != i || mase_quant_equal(wanted[i], c->quant[i]))
+            continue;
+        mase_node_set_quant(c->node[i], wanted[i]);
+        c->quant[i] = wanted[i];
+        for (int k = i; k < sites; k++)
+            if (c->node[k] && c->first_call[k] == i)
+                mase_meta_set_formats(c->node[k]);
+        st = follow(c, c->node[i], err);
+    }
+    mase_arena_release(&a);
+    return st;
+}
+
+/* A study may hold what another program wrote. */
+static enum mase_status check_point(const struct mase_space *s, const double *x,
+                                    struct mase_err *err)
+{
+    for (int i = 0; i < s->count; i++)
+        if (!(mase_dimension_nearest(&s->dimension[i], x[i]) == x[i]))
+            return mase_fail(err, MASE_EVALUE, "%s has no value %g", s->dimension[i].name, x[i]);
+    return MASE_OK;
 }
 
 enum mase_status mase_candidate_move(struct mase_candidate *c, const double *x,
                                      struct mase_err *err)
 {
+    MASE_TRY(check_point(&c->search->space, x, err));
     drop_copy(c);
     c->x = x;
     MASE_TRY(follow_variant(c, x, err));
-    for (int i = 0; i < c->search->formats.sites; i++) {
-        if (!c->node[i])
-            continue;
-        const struct mase_format_choice *choice;
-        MASE_TRY(mase_format_choose(&choice, &c->choices, i, c->node[i], x, err));
-        if (mase_quant_equal(choice->quant, c->quant[i]))
-            continue;
-        mase_node_set_quant(c->node[i], choice->quant);
-        mase_meta_set_formats(c->node[i]);
-        c->quant[i] = choice->quant;
-        MASE_TRY(follow(c, c->node[i], err));
-    }
-    return MASE_OK;
+    return give_formats(c, x, err);
 }
 
 /* Equal formats are one pointer. */
@@ -157,7 +205,7 @@ void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c)
     for (int i = 0; i < s->training.count; i++)
         mase_str_printf(out, "%a,", c->x[s->training.first + i]);
     for (int i = 0; i < s->formats.sites; i++) {
-        const struct mase_quant *q = c->quant[i];
+        const struct mase_quant *q = c->node[i] ? c->quant[c->first_call[i]] : NULL;
         mase_str_addc(out, ';');
         for (int o = 0; o < MASE_OPERAND_COUNT && q && !q->bypass; o++)
             mase_str_printf(out, "%p,", (const void *)q->operand[o]);

@@ -20,6 +20,7 @@ struct mase_candidate {
     int variant;                            /* which of the search's networks it is */
     double *widths;                         /* multipliers of its layers; NULL: as it came */
     struct mase_node **node;                /* of each site; NULL: the network has none */
+    int *first_call;                        /* of each site: the first that calls the same module */
     const struct mase_quant **quant;        /* what they have now; NULL: float */
     struct mase_format_choices choices;     /* made so far */
     struct mase_predictor *predictor;       /* owned; NULL: to be made for the formats at hand */

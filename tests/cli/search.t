@@ -110,6 +110,50 @@ wanted=$(sed -n 's/.*"test_acc": \([0-9.]*\).*/\1/p' mase_output/fit/run.json | 
 run test --config "$first" --project checked --json
 succeeds "and tested"
 
+# ---- a module that is called twice has the formats of its last call that names some ----
+cat >twice.py <<'END'
+from torch import nn
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(16, 16)
+        self.out = nn.Linear(16, 5)
+
+    def forward(self, x):
+        return self.out(self.fc(self.fc(x).relu()).relu())
+END
+cat >twice.toml <<'END'
+model = "twice.py:Twice"
+dataset = "jsc-sim"
+batch_size = 512
+
+[search.search_space]
+name = "graph/quantize/mixed_precision_ptq"
+setup.by = "type"
+seed.default.config.name = ["NA"]
+seed.linear.config = { name = ["NA", "integer"], data_in_width = [4, 8], data_in_frac_width = ["NA"], weight_width = [2, 8], weight_frac_width = ["NA"], bias_width = [8], bias_frac_width = ["NA"] }
+
+[search.strategy]
+name = "optuna"
+sw_runner.basic_evaluation.num_samples = 512
+hw_runner.average_bitwidth = {}
+setup = { n_trials = 40, sampler = "random" }
+metrics.loss.direction = "minimize"
+metrics.average_bitwidth.direction = "minimize"
+END
+run search --config twice.toml --project twice1 --workers 1
+succeeds "a module that is called twice"
+run search --config twice.toml --project twice3 --workers 3
+holds "whatever was measured before" test "$(hash_of twice1)" = "$(hash_of twice3)"
+first=$(echo mase_output/twice1/software/search_ckpts/trial_*.toml | cut -d' ' -f1)
+n=${first##*trial_}
+run transform --config "$first" --project twice
+run test --config "$first" --load mase_output/twice --project checked --json
+wanted=$(grep -A12 "\"number\": ${n%.toml}," mase_output/twice1/run.json | sed -n 's/.*"test_loss": \([0-9.]*\).*/\1/p' | head -n 1)
+out_has "and what was searched is what ch test measures" "\"test_loss_epoch\": $wanted"
+
 # ---- refused ----
 edited()
 {

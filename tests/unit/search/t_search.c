@@ -126,6 +126,23 @@ static void a_trial_measures_what_a_new_network_does(void **state)
     shut(&f);
 }
 
+static void a_point_outside_the_space_is_refused(void **state)
+{
+    struct fixture f;
+    double x[9];
+    (void)state;
+    assert_int_equal(open_text(&f, formats, 1), 0);
+    for (int i = 0; i < 9; i++) {
+        const double wrong[] = { -1, 99, 0.5, NAN, INFINITY };
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            memset(x, 0, sizeof x);
+            x[i] = wrong[k];
+            assert_int_equal(mase_candidate_move(&f.search->candidate[0], x, &err), MASE_EVALUE);
+        }
+    }
+    shut(&f);
+}
+
 static void a_study_does_not_depend_on_workers(void **state)
 {
     char hash[2][65];
@@ -245,6 +262,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_has_dimensions_of_its_own),
         cmocka_unit_test(a_trial_measures_what_a_new_network_does),
+        cmocka_unit_test(a_point_outside_the_space_is_refused),
         cmocka_unit_test(a_study_does_not_depend_on_workers),
         cmocka_unit_test(several_formats_have_the_keys_of_all),
         cmocka_unit_test(auto_is_found_for_every_choice),
