@@ -88,4 +88,8 @@ static inline char mase_to_upper(char c)
 bool mase_strcaseeq(const char *a, const char *b);
 bool mase_strncaseeq(const char *a, const char *b, size_t n);
 
+/* ln x of a positive number, within 4 units of the last place; the same bits on every processor
+ * (rng.c). */
+double mase_natural_log(double x);
+
 #endif /* MASE_BASE_NUMBER_H */

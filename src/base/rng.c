@@ -17,6 +17,8 @@
 
 #include <mase/err.h>
 
+#include "base/number.h"
+
 void mase_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2])
 {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
@@ -74,8 +76,8 @@ float mase_rng_range(struct mase_rng *r, float lo, float hi)
     return v < hi || lo >= hi ? v : nextafterf(hi, lo); /* rounding may have reached hi */
 }
 
-/* ln x for x in (0, 1], by ln m = 2 artanh((m - 1) / (m + 1)); error below 1e-15. */
-static double natural_log(double x)
+/* ln m = 2 artanh((m - 1) / (m + 1)). */
+double mase_natural_log(double x)
 {
     int exponent;
     double m = frexp(x, &exponent); /* [0.5, 1) */
@@ -111,5 +113,5 @@ float mase_rng_normal(struct mase_rng *r)
 {
     const double u = ((double)mase_rng_u32(r) + 1) * 0x1p-32; /* (0, 1]: its logarithm is finite */
     const double turns = (double)mase_rng_u32(r) * 0x1p-32;
-    return (float)(sqrt(-2 * natural_log(u)) * cos_turns(turns));
+    return (float)(sqrt(-2 * mase_natural_log(u)) * cos_turns(turns));
 }

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/number.h"
+
 /* e to the x, within 2 units of the last place: 0 below -700, infinite above 700. NaN of NaN. In a
  * header for the loops over many kernels. */
 static inline double mase_study_exp(double x)
@@ -32,7 +34,6 @@ static inline double mase_study_exp(double x)
     return sum * power;
 }
 
-double mase_study_log(double x); /* of positive numbers; within 4 units of the last place */
 /* The share of a normal distribution (mean 0, standard deviation 1) below x; error below 2e-7. */
 double mase_study_normal_share(double x);
 

@@ -78,7 +78,8 @@ static void set_rates(struct cmaes *c)
     const double n = c->n;
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < c->parents; i++) {
-        c->weight[i] = mase_study_log(((double)c->size + 1) / 2) - mase_study_log((double)i + 1);
+        c->weight[i] =
+            mase_natural_log(((double)c->size + 1) / 2) - mase_natural_log((double)i + 1);
         sum += c->weight[i];
     }
     for (int64_t i = 0; i < c->parents; i++) {
@@ -142,8 +143,9 @@ static enum mase_status open(struct mase_sampler *s, struct mase_err *err)
     if (c->n > NUMBERS)
         return mase_fail(err, MASE_ELIMIT, "%d dimensions are more than %d", c->n, NUMBERS);
     const size_t n = (size_t)c->n;
-    c->size = o->popsize != MASE_NA ? o->popsize
-                                    : 4 + (int64_t)(3 * mase_study_log((double)dimensions + 1e-9));
+    c->size = o->popsize != MASE_NA
+                  ? o->popsize
+                  : 4 + (int64_t)(3 * mase_natural_log((double)dimensions + 1e-9));
     c->parents = c->size / 2;
     c->mean = mase_new_array(a, double, n);
     c->path = mase_new_array(a, double, n);
@@ -284,7 +286,7 @@ static void move_covariance(struct cmaes *c, const double *mean_step, double len
 {
     const int n = c->n;
     const double generations = 2 * ((double)c->generation + 1);
-    const double settled = sqrt(1 - mase_study_exp(generations * mase_study_log(1 - c->c_sigma)));
+    const double settled = sqrt(1 - mase_study_exp(generations * mase_natural_log(1 - c->c_sigma)));
     const bool steady = length / settled < 1.4 + 2 / (n + 1.0);
     const double add = steady ? sqrt(c->c_path * (2 - c->c_path) * c->effective) : 0;
     for (int i = 0; i < n; i++)

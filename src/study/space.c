@@ -71,7 +71,7 @@ double mase_dimension_at(const struct mase_dimension *d, double u)
     const double low = d->low - margin, high = d->high + margin;
     if (!d->log)
         return mase_dimension_nearest(d, low + u * (high - low));
-    const double first = mase_study_log(low), last = mase_study_log(high);
+    const double first = mase_natural_log(low), last = mase_natural_log(high);
     return mase_dimension_nearest(d, mase_study_exp(first + u * (last - first)));
 }
 
@@ -85,8 +85,8 @@ double mase_dimension_share(const struct mase_dimension *d, double x)
         return ((x - d->low) / step + 0.5) / size;
     if (!d->log)
         return (x - d->low) / (d->high - d->low);
-    const double margin = isfinite(size) ? step / 2 : 0, first = mase_study_log(d->low - margin);
-    return (mase_study_log(x) - first) / (mase_study_log(d->high + margin) - first);
+    const double margin = isfinite(size) ? step / 2 : 0, first = mase_natural_log(d->low - margin);
+    return (mase_natural_log(x) - first) / (mase_natural_log(d->high + margin) - first);
 }
 
 double mase_rng_double(struct mase_rng *r)

@@ -177,7 +177,7 @@ static double spread_of(const struct mase_tpe_axis *a, double at, double sigma)
 {
     const double inside = mase_study_normal_share((a->high - at) / sigma) -
                           mase_study_normal_share((a->low - at) / sigma);
-    return mase_study_log(sigma * inside);
+    return mase_natural_log(sigma * inside);
 }
 
 struct placed {
@@ -399,7 +399,7 @@ static double scale(double *v, int64_t n)
         largest = fmax(largest, v[k]);
     for (int64_t k = 0; k < n; k++)
         v[k] /= largest;
-    return mase_study_log(largest);
+    return mase_natural_log(largest);
 }
 
 /* log of the sum of product * e^exponent */
@@ -411,7 +411,7 @@ static double log_sum(const double *product, const double *exponent, int64_t n)
     for (int64_t k = 0; k < n; k++)
         if (exponent[k] - largest > -50) /* less is lost in rounding */
             sum += product[k] * mase_study_exp(exponent[k] - largest);
-    return sum > 0 ? largest + mase_study_log(sum) : -INFINITY;
+    return sum > 0 ? largest + mase_natural_log(sum) : -INFINITY;
 }
 
 enum {
@@ -461,13 +461,13 @@ double mase_tpe_density(struct mase_tpe_mixture *m, const double *place)
     double sum = 0;
     for (int64_t k = 0; k <= m->count; k++)
         sum += m->product[k];
-    return factor + mase_study_log(sum);
+    return factor + mase_natural_log(sum);
 }
 
 double mase_tpe_density_one(struct mase_tpe_mixture *m, int dimension, double place)
 {
     if (m->points->axis[dimension].kind != MASE_TPE_LINE)
-        return mase_study_log(m->part[dimension].total[(int)place]);
+        return mase_natural_log(m->part[dimension].total[(int)place]);
     const int64_t n = m->count + 1;
     memset(m->exponent, 0, (size_t)n * sizeof *m->exponent);
     add_exponent(m->exponent, &m->part[dimension], n, place);

@@ -13,7 +13,7 @@
 
 static double on_line(const struct mase_dimension *d, double x)
 {
-    return d->log ? mase_study_log(x) : x;
+    return d->log ? mase_natural_log(x) : x;
 }
 
 static void open_axis(struct mase_tpe_axis *a, const struct mase_dimension *d)

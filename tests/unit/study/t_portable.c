@@ -19,14 +19,14 @@ static void exp_and_log_are_near_the_library(void **state)
     for (int i = -69900; i <= 69900; i += 7) {
         const double x = i * 0.01, e = exp(x);
         assert_true(fabs(mase_study_exp(x) - e) <= 4 * DBL_EPSILON * e);
-        assert_true(fabs(mase_study_log(e) - log(e)) <= 4 * DBL_EPSILON * fmax(fabs(x), 1));
+        assert_true(fabs(mase_natural_log(e) - log(e)) <= 4 * DBL_EPSILON * fmax(fabs(x), 1));
     }
 }
 
 static void exp_has_ends(void **state)
 {
     (void)state;
-    assert_true(mase_study_exp(0) == 1 && mase_study_log(1) == 0);
+    assert_true(mase_study_exp(0) == 1 && mase_natural_log(1) == 0);
     assert_true(mase_study_exp(-INFINITY) == 0 && mase_study_exp(-701) == 0);
     assert_true(isinf(mase_study_exp(INFINITY)) && isnan(mase_study_exp(NAN)));
 }
