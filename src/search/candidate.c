@@ -204,6 +204,8 @@ void mase_candidate_key(struct mase_str *out, const struct mase_candidate *c)
         mase_str_printf(out, "%a,", c->widths[i]);
     for (int i = 0; i < s->training.count; i++)
         mase_str_printf(out, "%a,", c->x[s->training.first + i]);
+    for (int i = 0; i < s->pruning.count; i++)
+        mase_str_printf(out, "%a,", c->x[s->pruning.first + i]);
     for (int i = 0; i < s->formats.sites; i++) {
         const struct mase_quant *q = c->node[i] ? c->quant[c->first_call[i]] : NULL;
         mase_str_addc(out, ';');

@@ -7,11 +7,24 @@
 
 static const struct mase_opt options[] = { { 0 } };
 
-enum { FLOPS, MACS, BITOPS, BOPS, EBOPS, PARAMETER_BITS, MODEL_SIZE, TRAFFIC };
+enum {
+    FLOPS,
+    MACS,
+    NONZERO_MACS,
+    BITOPS,
+    NONZERO_BITOPS,
+    BOPS,
+    EBOPS,
+    PARAMETER_BITS,
+    MODEL_SIZE,
+    TRAFFIC
+};
 static const struct mase_runner_metric metrics[] = {
     [FLOPS] = { "flops", "operations, a product and its sum being two" },
     [MACS] = { "macs", "products that are summed" },
+    [NONZERO_MACS] = { "nonzero_macs", "those whose weight is not zero" },
     [BITOPS] = { "bitops", "products by the widths of both factors" },
+    [NONZERO_BITOPS] = { "nonzero_bitops", "those whose weight is not zero" },
     [BOPS] = { "bops", "bit operations with the adders" },
     [EBOPS] = { "ebops", "effective bit operations, by the bits that weights have" },
     [PARAMETER_BITS] = { "parameter_bits", "bits of parameters and buffers as they are stored" },
@@ -38,6 +51,8 @@ static void take(double *found, struct mase_costs *costs)
     const int64_t bytes = (c.param_bits + 7) / 8;
     found[FLOPS] = (double)c.flops;
     found[MACS] = (double)c.macs;
+    found[NONZERO_MACS] = (double)c.nonzero_macs;
+    found[NONZERO_BITOPS] = (double)c.nonzero_bitops;
     found[BITOPS] = (double)c.bitops;
     found[BOPS] = c.bops;
     found[EBOPS] = (double)c.ebops;

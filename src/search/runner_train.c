@@ -88,6 +88,20 @@ static struct mase_value *training_of(struct mase_arena *a, const struct mase_ca
     return t;
 }
 
+/* What prunes while a trial trains; NULL: nothing. */
+static enum mase_status bind_pruning(const struct mase_prune_opts **out, struct mase_arena *a,
+                                     const struct mase_candidate *c, struct mase_err *err)
+{
+    const struct mase_search *s = c->search;
+    struct mase_prune_opts *o = mase_new(a, struct mase_prune_opts);
+    struct mase_value *table = mase_value_table(a);
+    struct mase_pruning resolved;
+    *out = s->pruning.count ? o : NULL;
+    mase_option_space_set(table, a, &s->pruning, &s->space, c->x);
+    MASE_TRY(mase_opts_bind(o, sizeof *o, mase_prune_rows, table, a, err));
+    return *out ? mase_prune_resolve(&resolved, o, err) : MASE_OK;
+}
+
 static enum mase_status bind(struct mase_train_opts *t, struct mase_arena *a,
                              const struct mase_candidate *c, const struct train_opts *o,
                              struct mase_err *err)
@@ -97,6 +111,7 @@ static enum mase_status bind(struct mase_train_opts *t, struct mase_arena *a,
     t->threads = mase_threads_allowed() / s->workers;
     t->threads = t->threads > 1 ? t->threads : 1;
     t->seed = (int64_t)s->opts.seed;
+    MASE_TRY(bind_pruning(&t->prune, a, c, err));
     if (o->num_samples > 0) {
         const int64_t step = t->batch_size * t->accumulate;
         t->max_steps = (o->num_samples + step - 1) / step;
@@ -113,28 +128,37 @@ static enum mase_status check(const void *opts, struct mase_arena *a, struct mas
     return mase_opts_bind(&t, sizeof t, mase_train_rows, o->more, a, err);
 }
 
-/* Every choice of the options that vary, with the first of the others. */
+/* Every choice of some options, or both ends of a range; x has the first of all others. */
+static enum mase_status check_options(struct mase_candidate *c, const struct train_opts *opts,
+                                      const struct mase_option_space *o, double *x,
+                                      struct mase_arena *a, struct mase_err *err)
+{
+    struct mase_train_opts t;
+    enum mase_status st = MASE_OK;
+    for (int i = o->first; i < o->first + o->count && !st; i++) {
+        const struct mase_dimension *d = &c->search->space.dimension[i];
+        const double step = d->kind == MASE_DIMENSION_CHOICE ? 1 : d->high - d->low;
+        for (x[i] = d->low; x[i] <= d->high && !st; x[i] += step > 0 ? step : 1)
+            st = bind(&t, a, c, opts, err);
+        x[i] = d->low;
+    }
+    return st;
+}
+
 static enum mase_status prepare(struct mase_candidate *c, const void *opts, struct mase_err *err)
 {
     const struct mase_search *s = c->search;
-    const struct mase_option_space *o = &s->training;
     struct mase_arena a = { 0 };
     struct mase_train_opts t;
     double *x = mase_new_array(&a, double, (size_t)s->space.count);
-    enum mase_status st = MASE_OK;
+    for (int i = 0; i < s->space.count; i++)
+        x[i] = s->space.dimension[i].low;
     c->x = x;
-    for (int i = 0; i < o->count; i++)
-        x[o->first + i] = s->space.dimension[o->first + i].low;
-    st = bind(&t, &a, c, opts, err);
-    for (int i = o->first; i < o->first + o->count && !st; i++) {
-        const struct mase_dimension *d = &s->space.dimension[i];
-        const bool choice = d->kind == MASE_DIMENSION_CHOICE;
-        for (x[i] = d->low; x[i] <= d->high && !st; x[i] += choice ? 1 : d->high - d->low + 1)
-            st = bind(&t, &a, c, opts, err);
-        x[i] = d->high;
-        st = st ? st : bind(&t, &a, c, opts, err);
-        x[i] = d->low;
-    }
+    enum mase_status st = bind(&t, &a, c, opts, err);
+    if (!st)
+        st = check_options(c, opts, &s->training, x, &a, err);
+    if (!st)
+        st = check_options(c, opts, &s->pruning, x, &a, err);
     c->x = NULL;
     mase_arena_release(&a);
     return st;

@@ -73,6 +73,7 @@ static enum mase_status read_space(struct mase_search *s, struct mase_err *err)
         MASE_TRY(mase_format_space_read(&s->formats, &s->space, &s->arena, s->variants.graph[i],
                                         c->by, c->seed, err));
     MASE_TRY(mase_option_space_read(&s->training, &s->space, &s->arena, "train", c->training, err));
+    MASE_TRY(mase_option_space_read(&s->pruning, &s->space, &s->arena, "prune", c->pruning, err));
     return mase_format_space_calibrate(&s->formats, &s->arena, &s->variants, &c->calibrate,
                                        &samples, &mase_dataset_info(s->opts.data)->data.sample,
                                        err);
@@ -108,10 +109,12 @@ static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
     MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, s->opts.own, err));
-    if (c->training && !mase_search_trains(s))
-        return mase_fail_at(err, MASE_EVALUE, c->training->at,
-                            "search: search_space: train varies what the runner basic_train does, "
-                            "which is not there");
+    const struct mase_value *trained = c->training ? c->training : c->pruning;
+    if (trained && !mase_search_trains(s))
+        return mase_fail_at(err, MASE_EVALUE, trained->at,
+                            "search: search_space: %s varies what the runner basic_train does, "
+                            "which is not there",
+                            c->training ? "train" : "prune");
     if (read_space(s, err))
         return mase_wrap(err, "search: search_space");
     if (!s->space.count)
@@ -376,6 +379,7 @@ void mase_search_note_point(struct mase_value *v, struct mase_arena *a, const st
     note_options(v, a, "sampled_arguments", s, &s->variants.arguments, x);
     note_options(v, a, "sampled_channels", s, &s->channels.layers, x);
     note_options(v, a, "sampled_options", s, &s->training, x);
+    note_options(v, a, "sampled_pruning", s, &s->pruning, x);
 }
 
 static struct mase_value *all_metrics(struct mase_arena *a, const struct mase_search_config *c,

@@ -45,7 +45,7 @@ static const struct mase_opt search_rows[] = {
 
 struct space {
     const char *name;
-    const struct mase_value *setup, *seed, *train, *model, *channels;
+    const struct mase_value *setup, *seed, *train, *model, *channels, *prune;
 };
 static const struct mase_opt space_rows[] = {
     { .key = "name",
@@ -60,6 +60,8 @@ static const struct mase_opt space_rows[] = {
                    "arguments of the network's constructor: lists or ranges of integers"),
     MASE_OPT_VALUE(struct space, channels, "channels",
                    "multipliers of the widths of layers: lists or ranges"),
+    MASE_OPT_VALUE(struct space, prune, "prune",
+                   "options of [passes.prune], while trials train: lists or ranges"),
     MASE_OPT_VALUE(struct space, train, "train", "options of ch train: lists or ranges"),
     { 0 },
 };
@@ -270,7 +272,7 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(mase_opts_bind(&space, sizeof space, space_rows, v, a, err));
     MASE_TRY(may_table(space.setup, "setup", err));
     MASE_TRY(mase_opts_bind(&setup, sizeof setup, space_setup_rows, space.setup, a, err));
-    if ((!space.train && !space.model && !space.channels) || space.seed)
+    if ((!space.train && !space.model && !space.channels && !space.prune) || space.seed)
         MASE_TRY(need_table(space.seed, "seed", v, err));
     for (int i = 0; space.seed && i < space.seed->count; i++) {
         struct seed seed;
@@ -287,6 +289,8 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     MASE_TRY(may_table(space.model, "model", err));
     c->training = space.train;
     MASE_TRY(may_table(space.channels, "channels", err));
+    MASE_TRY(may_table(space.prune, "prune", err));
+    c->pruning = space.prune;
     c->model = space.model;
     c->channels = space.channels;
     c->by = setup.by;

@@ -34,6 +34,7 @@ struct mase_search_config {
     const struct mase_value *model;       /* arguments of the constructor that vary; NULL: none */
     const struct mase_value *channels;    /* multipliers of widths by layer; NULL: none */
     const struct mase_value *training;    /* options of ch train that vary; NULL: none */
+    const struct mase_value *pruning;     /* options of [passes.prune] that vary; NULL: none */
     const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;
     struct mase_search_measure *measure;

@@ -17,7 +17,7 @@ struct mase_search {
     struct mase_format_space formats;
     struct mase_variants variants;
     struct mase_channel_space channels;
-    struct mase_option_space training;
+    struct mase_option_space training, pruning;
     struct mase_space space;
     struct mase_study_setup setup;
     struct mase_candidate *candidate; // (workers)

@@ -110,6 +110,15 @@ wanted=$(sed -n 's/.*"test_acc": \([0-9.]*\).*/\1/p' mase_output/fit/run.json | 
 run test --config "$first" --project checked --json
 succeeds "and tested"
 
+# ---- pruned while it trains ----
+sed -e '/^seed/d; s/^train.learning_rate.*/prune.sparsity = [0, 0.5, 0.9]/; /^train.batch/d; s/ebops/nonzero_macs/' train.toml >prune.toml
+run search --config prune.toml --project pruned --set search.strategy.setup.sampler=bruteforce
+succeeds "sparsity as a dimension"
+out_has "each share of the weights, by brute force" '3 trials'
+holds "a half of 80 weights, and a tenth" grep -q '"nonzero_macs": 8.0' mase_output/pruned/software/search_ckpts/log.json
+run search --config prune.toml --project pruned --set search.search_space.prune.sparsity=[1.5]
+refused "more than all of them" "^--set:1:37: search: basic_train: sparsity = 1.5 must be between 0 and 1"
+
 # ---- a module that is called twice has the formats of its last call that names some ----
 cat >twice.py <<'END'
 from torch import nn
