@@ -61,8 +61,8 @@ static enum mase_status measure_own(void *data, double *found, struct mase_graph
     struct mase_graph *left = l->net.graph;
     mase_loan_end(l);
     if (left != copy)
-        mase_graph_free(left);
-    mase_graph_free(copy);
+        mase_graph_free(copy); /* it borrows the weights of what it became */
+    mase_graph_free(left);
     return st;
 }
 
