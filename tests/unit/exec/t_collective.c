@@ -27,7 +27,7 @@ static void begin(struct batch *t, int count)
     const struct mase_kernels *k;
     struct mase_err err;
     assert_int_equal(mase_kernels_select(&k, &err), MASE_OK);
-    *t = (struct batch){ .tiling = { t->tile, count } };
+    *t = (struct batch){ .tiling = { .tile = t->tile, .count = count } };
     for (int i = 0; i < TILES; i++) {
         t->tile[i] = &t->plan[i];
         t->plan[i] = (struct mase_plan){ .k = k, .tiling = &t->tiling };
