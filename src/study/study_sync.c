@@ -196,14 +196,22 @@ enum mase_status mase_run_sync(struct mase_study_run *run, struct mase_err *err)
     return MASE_OK;
 }
 
-static enum mase_status try_beat(struct mase_study_run *run, struct mase_err *err)
+/* The trials that this process has leased and that are not done; the caller frees the list. */
+static int64_t *list_leases(const struct mase_study_run *run, int64_t *count)
 {
-    struct mase_study *s = run->study;
-    int64_t count = 0;
+    const struct mase_study *s = run->study;
     int64_t *number = mase_xcalloc((size_t)(s->trials - run->ended + 1) * sizeof *number);
+    *count = 0;
     for (int64_t n = run->ended; n < s->trials; n++)
         if (run->mine[n] && !mase_trial_ended(&s->trial[n]))
-            number[count++] = n;
+            number[(*count)++] = n;
+    return number;
+}
+
+static enum mase_status try_beat(struct mase_study_run *run, struct mase_err *err)
+{
+    int64_t count;
+    int64_t *number = list_leases(run, &count);
     const enum mase_status st = beat(run, number, count, err);
     mase_xfree(number);
     return st;
@@ -302,14 +310,11 @@ enum mase_status mase_run_keep_store(struct mase_study_run *run, struct mase_err
 
 static enum mase_status give_back(struct mase_study_run *run, struct mase_err *err)
 {
-    struct mase_study *s = run->study;
-    int64_t count = 0;
-    int64_t *number = mase_xcalloc((size_t)(s->trials - run->ended + 1) * sizeof *number);
-    for (int64_t n = run->ended; n < s->trials; n++)
-        if (run->mine[n] && !mase_trial_ended(&s->trial[n]))
-            number[count++] = n;
+    int64_t count;
+    int64_t *number = list_leases(run, &count);
     const enum mase_status st =
-        has_leases(run) ? mase_store_beat(run->o->store, s, number, count, false, err) : MASE_OK;
+        has_leases(run) ? mase_store_beat(run->o->store, run->study, number, count, false, err)
+                        : MASE_OK;
     mase_xfree(number);
     return st;
 }
