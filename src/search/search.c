@@ -109,6 +109,11 @@ static enum mase_status open_search(struct mase_search *s, struct mase_err *err)
 {
     struct mase_search_config *c = &s->config;
     MASE_TRY(mase_search_config_read(c, &s->arena, s->opts.section, s->opts.own, err));
+    if (c->refused)
+        return mase_fail_at(err, MASE_EUNSUPPORTED, c->refused->at, "search: %s %s", c->refused->s,
+                            c->why);
+    if (!c->eval_mode)
+        mase_warn("eval_mode = false: networks are measured as they are evaluated all the same");
     const struct mase_value *trained = c->training ? c->training : c->pruning;
     if (trained && !mase_search_trains(s))
         return mase_fail_at(err, MASE_EVALUE, trained->at,

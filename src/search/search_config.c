@@ -293,6 +293,11 @@ static enum mase_status read_space(struct mase_search_config *c, const struct ma
     c->pruning = space.prune;
     c->model = space.model;
     c->channels = space.channels;
+    if (!mase_streq(space.name, spaces[0])) {
+        c->refused = mase_value_get(v, "name");
+        c->why =
+            "is for Hugging Face's own modules; graph/quantize/mixed_precision_ptq is for graphs";
+    }
     c->by = setup.by;
     c->seed = space.seed;
     return MASE_OK;
@@ -516,6 +521,11 @@ static enum mase_status read_setup(struct mase_search_config *c, const struct ma
     if (setup.sum_scaled_metrics && !setup.direction)
         return mase_fail_at(err, MASE_EVALUE, v->at,
                             "sum_scaled_metrics = true needs direction: minimize or maximize");
+    if (setup.pkl_ckpt) {
+        c->refused = mase_value_get(v, "pkl_ckpt");
+        c->why = "is a pickled study, which is Python code: --resume goes on with a study, and ch "
+                 "study import takes Optuna's database";
+    }
     c->jobs = setup.n_jobs;
     c->trials = setup.n_trials;
     c->seconds = setup.timeout;

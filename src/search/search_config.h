@@ -37,6 +37,9 @@ struct mase_search_config {
     const struct mase_value *pruning;     /* options of [passes.prune] that vary; NULL: none */
     const char *reading;                  /* the metric that a pruner reads */
     bool eval_mode;
+    const struct mase_value
+        *refused;    /* what the original has and this program has not; NULL: none */
+    const char *why; /* instead */
     struct mase_search_measure *measure;
     int measures, slots;                      /* metrics of all of them, and of the program's own */
     const struct mase_search_own_metric *own; /* borrowed; the last has no name; NULL: none */

@@ -171,6 +171,10 @@ edited()
 }
 edited '/^setup.by/,/^bias_frac/d'
 refuses "a space of nothing" c.toml:5:9 search_space seed missing
+edited 's/n_trials = 20/n_trials = 20, pkl_ckpt = "study.pkl"/'
+refused "a pickled study" 'c.toml:[0-9:]*: search: study.pkl is a pickled study'
+edited 's#graph/quantize/mixed_precision_ptq#module/manual_hf/quantize/llm_mixed_precision_ptq#'
+refused "a space of other networks" "c.toml:6:8: search: module/manual_hf/.* is for Hugging Face's own modules"
 edited 's/bruteforce/cmaes/'
 refused "two objectives, where one is searched for" '^ch: search: sampler cmaes: there are 2 objectives'
 edited 's/weight_width = \[2, 4, 8\]/weight_width = [2, 99]/'
